@@ -1,0 +1,1 @@
+//! JSON-RPC: heads, logs, headers, finality, retry, pool.

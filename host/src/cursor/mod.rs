@@ -1,0 +1,1 @@
+//! The loop of one chain: lanes, window to decode to commit, reorg.

@@ -1,0 +1,1 @@
+//! wasmtime: load, limit, instantiate, call, validate.

@@ -1,0 +1,1 @@
+//! DataFusion over the hot store: tables, views, 256-bit integers, guards.

@@ -1,0 +1,1 @@
+//! HTTP: what `dev` answers with.

@@ -1,0 +1,1 @@
+//! Columnar chunks: one table's rows of one window, without their schema.

@@ -1,0 +1,258 @@
+//! The hot store: what is not sealed yet, and all the bookkeeping of one chain's cursor.
+//!
+//! [`HotReader`] is what queries use, [`HotStore`] what the one writer uses. Both are served by a backend: [`sqlite`].
+//!
+//! # Guarantees
+//!
+//! - Every write of [`HotStore`] is one transaction that first reads fence and owner in the store and refuses with
+//!   [`StoreError::LostOwnership`] unless both are what this process wrote at its claim.
+//! - A write either happened whole or not at all, whatever kills the process. What returned `Ok` survives a crash of
+//!   the process.
+//! - A [`ReadTxn`] sees one commit: never half of a write, never two different ones.
+//! - Repeating a commit that already happened changes nothing and returns `Ok`.
+
+pub mod chunk;
+mod error;
+pub mod sqlite;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use crate::model::{
+    BlockNumber, BlockRange, BlockRef, Branch, BundleHash, ChainId, DatasetId, DatasetKey, Endpoint, Fault, Fence,
+    NestName, TableId, TableSchema,
+};
+
+pub use error::StoreError;
+
+/// Result of a store call.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+/// The content address of a chunk: BLAKE3 of its bytes with its dataset, table and block range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChunkId(pub [u8; 32]);
+
+/// A chunk's row in the current set, without its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkMeta {
+    /// Content address.
+    pub id: ChunkId,
+    /// Table whose rows it holds.
+    pub table: TableId,
+    /// Blocks that it covers. Chunks of one table never overlap.
+    pub range: BlockRange,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes as stored.
+    pub bytes: u64,
+}
+
+/// Rows to write: one table's rows of one window, encoded by [`chunk::encode`].
+#[derive(Clone, Debug)]
+pub struct NewChunk {
+    /// Table.
+    pub table: TableId,
+    /// The window.
+    pub range: BlockRange,
+    /// Rows, never 0: a table without rows in the window has no chunk.
+    pub rows: u64,
+    /// Encoded rows.
+    pub bytes: Bytes,
+}
+
+/// A dataset to begin.
+#[derive(Clone, Debug)]
+pub struct NewDataset {
+    /// Its key. Creating a key that exists returns the dataset that is there.
+    pub key: DatasetKey,
+    /// Nest that first asked for it, for people.
+    pub nest: NestName,
+    /// Bundle that first asked for it.
+    pub bundle: BundleHash,
+    /// Tables in the order of the manifest.
+    pub tables: Vec<TableSchema>,
+    /// Fingerprint of the plugin engine.
+    pub engine: String,
+    /// Whether the first block was fixed by `--backfill`, so that nobody else shares it.
+    pub backfill: Option<u64>,
+}
+
+/// Whether a dataset takes new rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DatasetStatus {
+    /// Indexing or at the head.
+    Active,
+    /// Stands still since this fault, and serves what it has.
+    Quarantined(Fault),
+}
+
+/// A dataset as the store knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatasetState {
+    /// Number in this store.
+    pub id: DatasetId,
+    /// Key.
+    pub key: DatasetKey,
+    /// Nest that first asked for it.
+    pub nest: NestName,
+    /// Bundle that first asked for it.
+    pub bundle: BundleHash,
+    /// Tables in the order of the manifest.
+    pub tables: Vec<TableSchema>,
+    /// Fingerprint of the engine that made its rows.
+    pub engine: String,
+    /// N of `--backfill N`, if that fixed the first block.
+    pub backfill: Option<u64>,
+    /// Last block whose rows are in; none before the first commit.
+    pub done_to: Option<BlockRef>,
+    /// Active or quarantined.
+    pub status: DatasetStatus,
+}
+
+/// All a cursor needs to go on after a start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CursorState {
+    /// Chain.
+    pub chain_id: ChainId,
+    /// Fence of the current owner.
+    pub fence: Fence,
+    /// Raised by every rollback.
+    pub branch: Branch,
+    /// Highest block ever treated as final.
+    pub final_block: Option<BlockRef>,
+    /// Blocks above the final one that the cursor stands on, ascending and without gaps.
+    pub blocks: Vec<BlockRef>,
+    /// Why the cursor is halted, if it is: a reorg below the final block.
+    pub halted: Option<String>,
+    /// All datasets, dropped ones excepted.
+    pub datasets: Vec<DatasetState>,
+}
+
+/// One dataset's part of a commit.
+#[derive(Clone, Debug)]
+pub struct DatasetCommit {
+    /// Dataset.
+    pub dataset: DatasetId,
+    /// Where it stood when the window was fetched. Another position in the store: [`StoreError::Moved`].
+    pub from: Option<BlockRef>,
+    /// Where it stands afterwards.
+    pub done_to: BlockRef,
+    /// Its rows.
+    pub chunks: Vec<NewChunk>,
+}
+
+/// One window: rows and progress of a set of datasets, in one transaction.
+#[derive(Clone, Debug, Default)]
+pub struct Commit {
+    /// The branch under which the logs were fetched. Needed when the commit reaches above the final block; another
+    /// one in the store: [`StoreError::WrongBranch`].
+    pub branch: Option<Branch>,
+    /// Blocks above the final one to append to the cursor's `blocks`. The first must follow the last one there.
+    pub blocks: Vec<BlockRef>,
+    /// A new final block. Never lowers the one in the store. Drops `blocks` at and below it.
+    pub final_block: Option<BlockRef>,
+    /// The datasets that move.
+    pub datasets: Vec<DatasetCommit>,
+}
+
+/// A change of branch: cut everything above `ancestor`, then apply `replacement`, in one transaction.
+#[derive(Clone, Debug)]
+pub struct Rollback {
+    /// The last block that stays. Not below the final block, else [`StoreError::BelowFinal`].
+    pub ancestor: BlockRef,
+    /// The new branch's rows, fetched before anything is cut. Its `branch` is the one being left.
+    pub replacement: Commit,
+}
+
+/// What one query sees: one commit of the store.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// Chain.
+    pub chain_id: ChainId,
+    /// The endpoint row.
+    pub endpoint: Endpoint,
+    /// Its dataset.
+    pub dataset: DatasetState,
+    /// The cursor's final block.
+    pub final_block: Option<BlockRef>,
+    /// The last block that the cursor stands on.
+    pub head: Option<BlockRef>,
+    /// Why the cursor is halted, if it is.
+    pub halted: Option<String>,
+    /// Chunks of all tables of the dataset, by table and block.
+    pub chunks: Vec<ChunkMeta>,
+}
+
+/// Reads of one moment. Ends when dropped.
+#[async_trait]
+pub trait ReadTxn: Send {
+    /// The cursor's state.
+    async fn state(&mut self) -> Result<CursorState>;
+    /// All endpoint rows, by name.
+    async fn endpoints(&mut self) -> Result<Vec<Endpoint>>;
+    /// What a query of this endpoint sees; none where no row names it.
+    async fn snapshot(&mut self, endpoint: &NestName) -> Result<Option<Snapshot>>;
+    /// Bytes of a chunk, current or lately retired; none when it is gone.
+    async fn chunk(&mut self, id: ChunkId) -> Result<Option<Bytes>>;
+}
+
+/// Read access to one cursor's store, without any claim on it.
+#[async_trait]
+pub trait HotReader: Send + Sync {
+    /// Begins a read of one moment.
+    async fn read(&self) -> Result<Box<dyn ReadTxn>>;
+}
+
+/// The store of the one process that owns the cursor.
+#[async_trait]
+pub trait HotStore: HotReader {
+    /// The fence of this ownership.
+    fn fence(&self) -> Fence;
+
+    /// Begins a dataset, or returns the one that has this key.
+    async fn create_dataset(&self, new: NewDataset) -> Result<DatasetId>;
+
+    /// Removes a dataset with all its rows. Refused while an endpoint row names it.
+    async fn drop_dataset(&self, dataset: DatasetId) -> Result<()>;
+
+    /// Writes one window.
+    async fn commit(&self, commit: Commit) -> Result<()>;
+
+    /// Leaves a branch for another; returns the new branch. A dataset above the ancestor that has no part in the
+    /// replacement stands at the ancestor afterwards; a fault whose block was cut is cleared.
+    async fn rollback(&self, rollback: Rollback) -> Result<Branch>;
+
+    /// Stops a dataset where it stands.
+    async fn quarantine(&self, dataset: DatasetId, fault: Fault) -> Result<()>;
+
+    /// Lets a quarantined dataset try again.
+    async fn retry(&self, dataset: DatasetId) -> Result<()>;
+
+    /// Stops the cursor with a reason, or lets it go on.
+    async fn set_halted(&self, reason: Option<String>) -> Result<()>;
+
+    /// Starts every dataset that reaches above `ancestor` again from nothing (same key, new number, endpoint rows
+    /// moved to it), sets the final block to `ancestor`, and ends a halt.
+    async fn rebuild(&self, ancestor: Option<BlockRef>) -> Result<()>;
+
+    /// Writes an endpoint row, counting its epoch up if anything in it changed; returns the row as it stands.
+    async fn put_endpoint(&self, endpoint: Endpoint) -> Result<Endpoint>;
+
+    /// Removes an endpoint row. The epoch goes on counting if the name comes back.
+    async fn remove_endpoint(&self, name: &NestName) -> Result<()>;
+
+    /// Merges final chunks to at most 8,192 rows each, some at a time; returns how many chunks went away. Call again
+    /// until it returns 0.
+    async fn merge(&self) -> Result<usize>;
+
+    /// Deletes the bytes of chunks that left the current set longer ago than queries may run; returns how many.
+    async fn sweep(&self) -> Result<usize>;
+}
+
+/// Merged chunks hold at most this many rows.
+pub const MERGED_ROWS: u64 = 8_192;
+
+/// The block after which `done_to` stands, or the first block of the dataset.
+pub fn next_block(dataset: &DatasetState) -> BlockNumber {
+    dataset.done_to.map_or(dataset.key.first_block, |done| done.number.next())
+}
