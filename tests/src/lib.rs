@@ -1,1 +1,4 @@
-//! placeholder
+//! What the whole-system tests share: the mock chain, the fault lab, hostile guests, processes under test.
+
+pub mod anvil;
+pub mod process;
