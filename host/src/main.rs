@@ -1,2 +1,1 @@
-//! The one binary.
-fn main() {}
+fn main(){}

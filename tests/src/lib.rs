@@ -2,3 +2,6 @@
 
 pub mod anvil;
 pub mod process;
+//! Whole-system tests of nuthatch, and what they stand on.
+
+pub mod demo_chain;
