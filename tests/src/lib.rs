@@ -1,7 +1,6 @@
-//! What the whole-system tests share: the mock chain, the fault lab, hostile guests, processes under test.
+//! What the whole-system tests share: recorded and real chains, the fault lab, hostile guests, processes under test.
 
 pub mod anvil;
-pub mod process;
-//! Whole-system tests of nuthatch, and what they stand on.
-
 pub mod demo_chain;
+pub mod process;
+pub mod token;

@@ -1,5 +1,6 @@
 //! One file a command; parses, calls, prints.
 
+mod admin;
 mod args;
 mod bundle_build;
 mod bundle_inspect;
@@ -14,10 +15,13 @@ mod init;
 mod logging;
 mod nest_retry;
 mod nest_status;
+mod nests;
 mod output;
+mod process;
 mod progress;
 mod reset;
 mod rpc_urls;
+mod sources;
 mod sql;
 
 use std::process::ExitCode;

@@ -21,5 +21,5 @@ pub use adopt::check_folder;
 pub use command::{Command, CursorHandle, Reply};
 pub use error::CursorError;
 pub use nest::Nest;
-pub use run::{Cursor, Settings, Until};
+pub use run::{Cursor, Settings, Until, rebuild};
 pub use status::{CursorStatus, DatasetProgress, Phase};

@@ -51,8 +51,10 @@ impl Default for Settings {
 pub enum Until {
     /// Never: it follows the head until it is stopped.
     Stopped,
-    /// When every dataset has all blocks and the source has no more to give.
+    /// When every dataset has all blocks and the source, a recorded chain, has no more to give.
     Exhausted,
+    /// When every dataset has all blocks up to the head, wherever that is by then.
+    AtHead,
 }
 
 /// The single writer of one chain.
@@ -120,6 +122,7 @@ impl Cursor {
                         match done {
                             Turn::Worked => continue,
                             Turn::Idle if until == Until::Exhausted && self.source.finished() => break Ok(()),
+                            Turn::Idle if until == Until::AtHead => break Ok(()),
                             Turn::Idle | Turn::Halted => self.settings.poll,
                         }
                     }
@@ -220,22 +223,13 @@ impl Cursor {
                 }
             }
             Command::Rebuild => {
-                let ancestor = match (&state.halted, state.final_block) {
-                    (None, _) | (_, None) => {
-                        return Ok(Reply::Done("the cursor is not halted; nothing to rebuild".to_owned()));
-                    }
-                    (Some(_), Some(_)) => highest_common(&*self.source, &state).await?,
-                };
-                self.store.rebuild(ancestor).await?;
+                let done = rebuild(&*self.source, &*self.store).await?;
                 let state = self.store.read().await?.state().await?;
                 let head = self.source.head().await?;
                 let nests: Vec<Arc<Nest>> = self.adopted.iter().map(|nest| nest.nest.clone()).collect();
                 self.adopted = adopt::adopt(&*self.store, &state, &nests, head.number).await?;
                 self.runners = adopt::runners(&self.adopted)?;
-                Reply::Done(match ancestor {
-                    Some(block) => format!("rebuilding from block {block}"),
-                    None => "rebuilding from the first block".to_owned(),
-                })
+                Reply::Done(done)
             }
         })
     }
@@ -274,6 +268,20 @@ fn at(dataset: &DatasetProgress, tip: Option<BlockRef>) -> bool {
         (None, Some(tip)) => dataset.first_block > tip.number,
         _ => false,
     }
+}
+
+/// Accepts a reorg below the final block: every dataset that reaches above the fork starts again. Says what it did.
+pub async fn rebuild(source: &dyn Source, store: &dyn HotStore) -> Result<String, CursorError> {
+    let state = store.read().await?.state().await?;
+    if state.halted.is_none() {
+        return Ok("the cursor is not halted; nothing to rebuild".to_owned());
+    }
+    let ancestor = highest_common(source, &state).await?;
+    store.rebuild(ancestor).await?;
+    Ok(match ancestor {
+        Some(block) => format!("what lies above block {block} is decoded again"),
+        None => "everything is decoded again".to_owned(),
+    })
 }
 
 /// The highest block that some dataset stands on and the chain still has.

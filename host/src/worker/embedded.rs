@@ -12,7 +12,7 @@ use super::socket::{self, SocketError};
 use crate::chain::Source;
 use crate::cursor::{Cursor, CursorError, CursorHandle, CursorStatus, Nest, Settings, Until};
 use crate::model::{ChainId, Progress};
-use crate::store::sqlite::{DataLock, SqliteStore};
+use crate::store::sqlite::{DataLock, SqliteOptions, SqliteStore};
 use crate::store::{HotReader, HotStore, StoreError};
 
 /// One chain of a plan.
@@ -94,12 +94,12 @@ impl Embedded {
     /// Takes the folder, opens its stores, brings the nests, starts the cursors and the control socket. They run
     /// until `stop`.
     pub async fn start(plan: EmbeddedPlan, stop: CancellationToken) -> Result<Self, WorkerError> {
-        let lock = Arc::new(DataLock::acquire(&plan.data)?);
+        let lock = DataLock::acquire(&plan.data)?;
         let mut chains = Vec::new();
         let mut ready = Vec::new();
         for chain in plan.chains {
             let id = chain.source.chain_id();
-            let store = Arc::new(SqliteStore::open(&plan.data, lock.clone(), id).await?);
+            let store = Arc::new(SqliteStore::open(&lock, id, SqliteOptions::default()).await?);
             if plan.folder == Folder::OfOneNest {
                 let endpoints = store.read().await?.endpoints().await?;
                 let folder = plan.data.display().to_string();
