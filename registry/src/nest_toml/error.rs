@@ -54,6 +54,9 @@ impl Place<'_> {
             p if p.starts_with("missing field `address`") => "; write address = \"0x…\", or a list of addresses",
             p if p.starts_with("missing field `chain`") => "; write chain = \"mainnet\" or chain = \"eip155:<id>\"",
             p if p.starts_with("missing field `version`") => "; write version = \"0.1.0\"",
+            p if p.starts_with("duplicate key") => {
+                "; write [[views]], [[contracts]] and [[secrets]] once for each, any other key only once"
+            }
             p if p.starts_with("missing field") => "; add it to this table",
             p if p.starts_with("unknown field") => "; correct or remove it",
             p if p.starts_with("invalid type") => "; write a value of that type",
