@@ -183,16 +183,10 @@ impl Cursor {
         if !worked {
             work.tidy().await?;
         }
-        let behind = tip_of(&settled).is_some_and(|tip| tip.number < head.number);
-        Ok(if settled.halted.is_some() {
-            Turn::Halted
-        } else if worked && (behind || work.lacking(&settled)) {
-            Turn::Worked
-        } else if worked {
-            // A source that replays has its next head ready at once.
-            Turn::Worked
-        } else {
-            Turn::Idle
+        Ok(match (settled.halted, worked) {
+            (Some(_), _) => Turn::Halted,
+            (None, true) => Turn::Worked,
+            (None, false) => Turn::Idle,
         })
     }
 
@@ -351,12 +345,6 @@ impl Work<'_> {
     fn chain(state: &CursorState) -> Option<Chain> {
         let final_block = state.final_block?.number;
         Some(Chain { final_block, tip: tip_of(state)?.number })
-    }
-
-    /// Whether some dataset lacks blocks up to the tip.
-    fn lacking(&self, state: &CursorState) -> bool {
-        let Some(chain) = Self::chain(state) else { return true };
-        self.positions(state).iter().any(|position| position.next <= chain.tip)
     }
 
     /// Raises the final block as far as the chain has, if the cursor stands on it.
