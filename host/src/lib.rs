@@ -3,7 +3,7 @@
 //! One folder a concern, in the order in which data flows; imports point down this list, never up.
 
 pub mod chain;
-//pub mod cli;
+pub mod cli;
 pub mod cursor;
 pub mod model;
 pub mod plugin;

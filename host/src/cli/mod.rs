@@ -19,6 +19,7 @@ mod progress;
 mod reset;
 mod rpc_urls;
 mod sql;
+mod view_lint;
 
 use std::process::ExitCode;
 

@@ -32,7 +32,6 @@ impl Data {
         self
     }
 
-
     pub fn string(mut self, text: &str) -> Self {
         let mut tail = B256::from(U256::from(text.len())).to_vec();
         tail.extend_from_slice(text.as_bytes());

@@ -131,7 +131,8 @@ impl World {
     fn some_of_a_balance(&self, rng: &mut Rng, parts: u64) -> Option<(usize, U256)> {
         let first = rng.below(ACCOUNTS as u64) as usize;
         let part = U256::from(1 + rng.below(parts));
-        let place = (0..ACCOUNTS).map(|step| (first + step) % ACCOUNTS).find(|place| !self.balances[*place].is_zero())?;
+        let place =
+            (0..ACCOUNTS).map(|step| (first + step) % ACCOUNTS).find(|place| !self.balances[*place].is_zero())?;
         Some((place, self.balances[place] * part / U256::from(parts * 4))).filter(|(_, value)| !value.is_zero())
     }
 
