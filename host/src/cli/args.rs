@@ -53,7 +53,9 @@ impl FromStr for RpcArg {
     fn from_str(text: &str) -> Result<Self, String> {
         // An equals sign may also stand in a URL's query.
         let (chain, url) = match text.split_once('=') {
-            Some((chain, url)) if !chain.contains('/') && !chain.contains('?') => (Some(chain.parse::<ChainArg>().map_err(|error| error.to_string())?), url),
+            Some((chain, url)) if !chain.contains('/') && !chain.contains('?') => {
+                (Some(chain.parse::<ChainArg>().map_err(|error| error.to_string())?), url)
+            }
             _ => (None, text),
         };
         Ok(RpcArg { chain, url: parse_rpc_url(url)? })
@@ -62,8 +64,9 @@ impl FromStr for RpcArg {
 
 /// An endpoint's URL. The message of a failure does not repeat it.
 pub(super) fn parse_rpc_url(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text.trim())
-        .map_err(|error| format!("not a URL ({error}); it looks like https://node.example or file:///path/chain.jsonl"))?;
+    let url = Url::parse(text.trim()).map_err(|error| {
+        format!("not a URL ({error}); it looks like https://node.example or file:///path/chain.jsonl")
+    })?;
     match url.scheme() {
         "http" | "https" if url.has_host() => Ok(url),
         "file" => Ok(url),

@@ -41,9 +41,8 @@ pub(super) async fn run(args: InspectArgs) -> anyhow::Result<()> {
 }
 
 fn as_json(bundle: &Bundle, interface: &Interface) -> anyhow::Result<serde_json::Value> {
-    let names = |externs: &[nuthatch_registry::Extern]| -> Vec<String> {
-        externs.iter().map(|one| one.name.clone()).collect()
-    };
+    let names =
+        |externs: &[nuthatch_registry::Extern]| -> Vec<String> { externs.iter().map(|one| one.name.clone()).collect() };
     Ok(json!({
         "address": bundle.hash(),
         "data_identity": bundle.data_identity(),

@@ -35,9 +35,7 @@ pub(super) fn run(args: HelpArgs) -> anyhow::Result<()> {
 
 /// The whole reference: what `docs/cli.md` holds.
 pub(super) fn markdown() -> String {
-    let options = clap_markdown::MarkdownOptions::new()
-        .title("Command-line reference".to_owned())
-        .show_footer(false);
+    let options = clap_markdown::MarkdownOptions::new().title("Command-line reference".to_owned()).show_footer(false);
     let text = clap_markdown::help_markdown_custom::<Cli>(&options);
     format!("<!-- Written by `nuthatch help --markdown`. -->\n\n{}\n", text.trim_end())
 }

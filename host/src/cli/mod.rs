@@ -23,6 +23,7 @@ mod reset;
 mod rpc_urls;
 mod sources;
 mod sql;
+mod view_lint;
 
 use std::process::ExitCode;
 

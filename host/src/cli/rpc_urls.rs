@@ -21,9 +21,7 @@ pub enum RpcUrlError {
         chain: ChainId,
     },
     /// A URL without a chain, and more than one chain to choose from.
-    #[error(
-        "{place} does not say for which of the chains {chains} it is; write {form} instead, one for each chain"
-    )]
+    #[error("{place} does not say for which of the chains {chains} it is; write {form} instead, one for each chain")]
     WhichChain {
         /// Where the URL stands.
         place: String,
@@ -61,10 +59,7 @@ struct Place {
 
 impl RpcSources {
     /// --rpc, the environment of this process, then the `.env` of each nest folder.
-    pub fn new<'a>(
-        args: Vec<RpcArg>,
-        nests: impl IntoIterator<Item = &'a Path>,
-    ) -> Result<Self, RpcUrlError> {
+    pub fn new<'a>(args: Vec<RpcArg>, nests: impl IntoIterator<Item = &'a Path>) -> Result<Self, RpcUrlError> {
         let mut sources = RpcSources { args, places: Vec::new() };
         sources.add_place("the environment's ".to_owned(), Box::new(|key| std::env::var(key).ok()));
         for nest in nests {
@@ -191,8 +186,7 @@ mod tests {
 
     #[test]
     fn a_wrong_url_is_named_by_its_place_alone() {
-        let message =
-            sources(&[], &[("NUTHATCH_RPC", "node/s3cret")], &[]).urls(ONE, &[ONE]).unwrap_err().to_string();
+        let message = sources(&[], &[("NUTHATCH_RPC", "node/s3cret")], &[]).urls(ONE, &[ONE]).unwrap_err().to_string();
         assert!(message.starts_with("the environment's NUTHATCH_RPC: not a URL"), "{message}");
         assert!(!message.contains("s3cret"), "{message}");
     }

@@ -12,7 +12,7 @@ pub use block::{Address, B256, BlockHash, BlockNumber, BlockRange, BlockRef, Cha
 pub use dataset::{Contract, DatasetId, DatasetKey, Endpoint, Fault, TableId};
 pub use fence::{Branch, Fence};
 pub use logs::{LogBatch, LogView};
-pub use progress::{ChainProgress, Phase, Progress};
 pub use nuthatch_registry::{
     BundleHash, ColumnSchema, ColumnType, DataIdentity, LogFilter, NestName, PROVENANCE, TableSchema,
 };
+pub use progress::{ChainProgress, Phase, Progress};
