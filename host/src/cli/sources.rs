@@ -5,7 +5,9 @@ use std::sync::Arc;
 use url::Url;
 
 use super::Usage;
-use crate::chain::{EndpointConfig, EndpointUrl, ReplaySource, RpcOptions, RpcSource, Source};
+use crate::chain::{
+    ChainSpec, EndpointConfig, EndpointUrl, ReplayOptions, ReplaySource, RpcConfig, RpcLimits, RpcSource, Source,
+};
 use crate::model::ChainId;
 
 /// Connects to a chain: a pool of nodes, or one recorded chain.
@@ -14,12 +16,13 @@ pub(super) async fn connect(chain: ChainId, urls: &[Url]) -> anyhow::Result<Arc<
     match (files.as_slice(), urls) {
         ([file], [_]) => {
             let path = file.to_file_path().map_err(|()| Usage::error(format!("{file} is not a path on this machine")))?;
-            Ok(Arc::new(ReplaySource::open(&path, Some(chain))?))
+            Ok(Arc::new(ReplaySource::open(&path, ReplayOptions { chain: Some(chain), ..ReplayOptions::default() })?))
         }
         ([], _) => {
-            let endpoints = urls.iter().map(|url| Ok(EndpointConfig::new(EndpointUrl::new(url.clone())?)));
+            let endpoints = urls.iter().map(|url| Ok(EndpointConfig::new(url.as_str().parse::<EndpointUrl>()?)));
             let endpoints = endpoints.collect::<anyhow::Result<Vec<_>>>()?;
-            Ok(Arc::new(RpcSource::connect(chain, endpoints, RpcOptions::default()).await?))
+            let config = RpcConfig { chain: ChainSpec::of(chain), endpoints, limits: RpcLimits::default() };
+            Ok(Arc::new(RpcSource::connect(config).await?))
         }
         _ => Err(Usage::error(format!("chain {chain}: a recorded chain (file://…) stands alone, without other URLs"))),
     }

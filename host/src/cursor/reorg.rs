@@ -3,7 +3,7 @@
 use super::CursorError;
 use super::tip::{decode, filters_of, tip_of};
 use super::window::{Rows, Runner};
-use crate::chain::{Source, Tip, TipWindow};
+use crate::chain::{Source, Tip, TipWindow, common_ancestor};
 use crate::model::{BlockNumber, BlockRange, BlockRef, Header};
 use crate::store::{CursorState, DatasetState, DatasetStatus, Rollback};
 
@@ -24,33 +24,24 @@ pub(super) enum Fork {
     Unknown,
 }
 
-/// Headers asked for at a time on the way down.
-const STEP: u64 = 32;
-
-/// Walks down from the tip to the last block that the chain still has.
+/// Looks for the last block that both have.
 pub(super) async fn find_fork(source: &dyn Source, state: &CursorState) -> Result<Fork, CursorError> {
     let (Some(tip), Some(final_block)) = (tip_of(state), state.final_block) else { return Ok(Fork::None) };
     let ours: Vec<BlockRef> = std::iter::once(final_block).chain(state.blocks.iter().copied()).collect();
-    let mut end = ours.len();
-    while end > 0 {
-        let start = end.saturating_sub(STEP as usize);
-        let part = &ours[start..end];
-        let Some(range) = BlockRange::new(part[0].number, part[part.len() - 1].number) else { break };
-        let theirs = source.headers(range).await?;
-        if theirs.len() as u64 != range.blocks() {
-            return Ok(Fork::Unknown);
-        }
-        for (block, header) in part.iter().zip(&theirs).rev() {
-            if header.hash == block.hash {
-                return Ok(if *block == tip { Fork::None } else { Fork::At(*block) });
+    match common_ancestor(source, &ours).await? {
+        Some(block) if block == tip => Ok(Fork::None),
+        // A source whose head fell in between shows no other block there: that is no fork.
+        Some(block) => match source.header(block.number.next()).await? {
+            Some(_) => Ok(Fork::At(block)),
+            None => Ok(Fork::Unknown),
+        },
+        None => match source.header(final_block.number).await? {
+            Some(theirs) if theirs.hash != final_block.hash => {
+                Ok(Fork::BelowFinal { ours: final_block, theirs: theirs.block_ref() })
             }
-            if *block == final_block {
-                return Ok(Fork::BelowFinal { ours: *block, theirs: header.block_ref() });
-            }
-        }
-        end = start;
+            _ => Ok(Fork::Unknown),
+        },
     }
-    Ok(Fork::Unknown)
 }
 
 /// Fetches the new branch from `ancestor` to the height that the cursor had, at least, and decodes it for every
