@@ -230,8 +230,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path(), &nest(), &tables()).unwrap();
         let text = std::fs::read_to_string(dir.path().join("nest.toml")).unwrap();
-        let read: nuthatch_registry::NestToml = text.parse().unwrap();
-        assert_eq!((read.nest.name.as_str(), read.nest.chain), ("usdc", Chain(1)));
+        let read = nuthatch_registry::NestToml::parse(&text, "nest.toml").unwrap();
+        assert_eq!((read.name.as_str(), read.chain), ("usdc", Chain(1)));
         let contracts: Vec<_> =
             read.contracts.iter().map(|c| (c.alias.as_str(), c.addresses.len(), c.start_block, c.abis.len())).collect();
         assert_eq!(contracts, [("one", 1, 7, 1), ("two", 2, 0, 2)]);

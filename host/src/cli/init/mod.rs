@@ -1,10 +1,12 @@
 //! `nuthatch init`: a new nest folder for contracts that exist.
 
 mod abi;
+#[cfg(any())]
 mod contracts;
 mod folder;
 mod names;
 mod sourcify;
+#[cfg(any())]
 mod start_block;
 
 use std::path::PathBuf;
@@ -13,6 +15,7 @@ use clap::Args;
 use nuthatch_registry::{Chain, ContractAddress, NestName};
 
 use super::{ChainArg, Hinted, Output, RpcArg, Usage};
+#[cfg(any())]
 use crate::chain::{RpcSource, Source};
 use crate::model::ChainId;
 use crate::plugin::{PluginHost, PluginLimits, nest_folder};
@@ -69,6 +72,10 @@ fn parse_alias(text: &str) -> Result<String, String> {
     }
 }
 
+pub(super) async fn run(_args: InitArgs) -> anyhow::Result<()> {
+    anyhow::bail!("this build has no `init` yet")
+}
+#[cfg(any())]
 pub(super) async fn run(args: InitArgs) -> anyhow::Result<()> {
     folder::require_no_nest(&args.dir)?;
     let mut addresses = args.addresses.clone();
@@ -105,6 +112,7 @@ pub(super) async fn run(args: InitArgs) -> anyhow::Result<()> {
     output.finish()
 }
 
+#[cfg(any())]
 fn chain(args: &InitArgs, source: Option<&dyn Source>) -> anyhow::Result<Chain> {
     let named = args.chain.as_ref().or(args.rpc.as_ref().and_then(|rpc| rpc.chain.as_ref()));
     match (named, source.map(|source| source.chain_id())) {
@@ -121,6 +129,7 @@ fn chain(args: &InitArgs, source: Option<&dyn Source>) -> anyhow::Result<Chain> 
     }
 }
 
+#[cfg(any())]
 fn name(args: &InitArgs, contracts: &[folder::NewContract]) -> anyhow::Result<NestName> {
     if let Some(name) = &args.name {
         return Ok(name.clone());
