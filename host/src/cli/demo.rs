@@ -1,5 +1,6 @@
 //! `nuthatch demo`: a recorded chain, indexed and queried.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use clap::Args;
@@ -32,7 +33,20 @@ pub struct DemoArgs {
 pub const CHAIN: &[u8] = include_bytes!("../../assets/demo/chain.jsonl");
 
 /// The files of the nest `demo`: path in the nest folder, contents.
-pub const NEST: &[(&str, &str)] = &[];
+pub const NEST: &[(&str, &str)] = &[
+    ("nest.toml", include_str!("../../assets/demo/nest.toml")),
+    ("abis/acorn.json", include_str!("../../assets/demo/abis/acorn.json")),
+    ("abis/pool.json", include_str!("../../assets/demo/abis/pool.json")),
+    ("abis/pair.json", include_str!("../../assets/demo/abis/pair.json")),
+    ("views/balances.sql", include_str!("../../assets/demo/views/balances.sql")),
+    ("views/daily_volume.sql", include_str!("../../assets/demo/views/daily_volume.sql")),
+    ("views/daily_price.sql", include_str!("../../assets/demo/views/daily_price.sql")),
+];
+
+/// The nest `demo`, ready for [`nest_folder::build_files`](crate::plugin::nest_folder::build_files).
+pub fn nest_files() -> BTreeMap<String, Vec<u8>> {
+    NEST.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+}
 
 pub(super) async fn run(_args: DemoArgs) -> anyhow::Result<()> {
     anyhow::bail!("this build has no `demo` yet")

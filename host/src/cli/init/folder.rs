@@ -35,7 +35,9 @@ pub struct NewContract {
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// A nest is there.
-    #[error("{0} exists, so there is a nest in this folder already; edit that file, or choose another folder with --dir")]
+    #[error(
+        "{0} exists, so there is a nest in this folder already; edit that file, or choose another folder with --dir"
+    )]
     NestExists(PathBuf),
     /// Another file is there.
     #[error("{0} exists and is not overwritten; move it away, or choose another folder with --dir")]
@@ -167,7 +169,9 @@ fn nest_toml(nest: &NewNest, views: &[&str]) -> String {
 }
 
 fn view(tables: &[TableSchema]) -> String {
-    let mut text = String::from("-- Logs a day of each event. A view is one SELECT over the nest's tables and the views before it.\n");
+    let mut text = String::from(
+        "-- Logs a day of each event. A view is one SELECT over the nest's tables and the views before it.\n",
+    );
     let selects: Vec<String> = tables
         .iter()
         .take(MOST_VIEWED)
@@ -222,7 +226,9 @@ mod tests {
     }
 
     fn tables() -> Vec<TableSchema> {
-        ["one__a", "two__b"].map(|name| TableSchema { name: name.into(), columns: Vec::new(), doc: String::new() }).into()
+        ["one__a", "two__b"]
+            .map(|name| TableSchema { name: name.into(), columns: Vec::new(), doc: String::new() })
+            .into()
     }
 
     #[test]
@@ -251,7 +257,9 @@ mod tests {
         put("README.md", "mine");
         put(".gitignore", "target\n.env");
         put("abis/two.json", "mine");
-        assert!(matches!(write(dir.path(), &nest(), &tables()), Err(FolderError::FileExists(path)) if path.ends_with("abis/two.json")));
+        assert!(
+            matches!(write(dir.path(), &nest(), &tables()), Err(FolderError::FileExists(path)) if path.ends_with("abis/two.json"))
+        );
         assert!(!dir.path().join("nest.toml").exists());
         std::fs::remove_file(dir.path().join("abis/two.json")).unwrap();
         write(dir.path(), &nest(), &tables()).unwrap();

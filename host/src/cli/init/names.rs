@@ -15,7 +15,9 @@ pub fn alias_of(name: &str) -> Option<String> {
         }
         let next_is_lower = name[place + 1..].chars().next().is_some_and(|next| next.is_ascii_lowercase());
         let word_begins = c.is_ascii_uppercase()
-            && (before.is_ascii_lowercase() || before.is_ascii_digit() || (before.is_ascii_uppercase() && next_is_lower));
+            && (before.is_ascii_lowercase()
+                || before.is_ascii_digit()
+                || (before.is_ascii_uppercase() && next_is_lower));
         if (word_begins || before == '_') && !alias.is_empty() {
             alias.push('_');
         }
