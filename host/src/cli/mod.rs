@@ -18,6 +18,7 @@ mod output;
 mod progress;
 mod reset;
 mod rpc_urls;
+pub mod source;
 mod sql;
 mod view_lint;
 

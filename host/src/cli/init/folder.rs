@@ -172,12 +172,15 @@ fn view(tables: &[TableSchema]) -> String {
     let mut text = String::from(
         "-- Logs a day of each event. A view is one SELECT over the nest's tables and the views before it.\n",
     );
+    if tables.len() > MOST_VIEWED {
+        text.push_str(&format!("-- The first {MOST_VIEWED} of {} tables.\n", tables.len()));
+    }
     let selects: Vec<String> = tables
         .iter()
         .take(MOST_VIEWED)
         .map(|table| {
             format!(
-                "SELECT date_trunc('day', block_timestamp) AS day, '{0}' AS event, count(*) AS logs\nFROM {0}\nGROUP BY 1\n",
+                "SELECT date_trunc('day', block_timestamp) AS day, '{0}' AS event, count(*) AS logs FROM {0} GROUP BY 1\n",
                 table.name
             )
         })
@@ -190,7 +193,7 @@ fn view(tables: &[TableSchema]) -> String {
 fn readme(nest: &NewNest, tables: &[TableSchema]) -> String {
     let table = tables.first().map_or("the_table", |table| table.name.as_str());
     format!(
-        "# {name}\n\nA nest for [nuthatch]: logs of contracts on {chain}, as SQL.\n\n\
+        "# {name}\n\nA nest for nuthatch: logs of contracts on {chain}, as SQL.\n\n\
          ```\nnuthatch dev --rpc https://YOUR-NODE      # index, follow the head, serve on 127.0.0.1:8288\n\
          nuthatch sql 'SELECT * FROM {table} ORDER BY block_number DESC LIMIT 5'\n\
          nuthatch sql 'SELECT * FROM {VIEW}'\n```\n\n\

@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn file_names_lose_their_endings_and_say_nothing_when_they_are_just_abi() {
         assert_eq!(alias_of_file(Path::new("x/USDC.abi.json")).unwrap(), "usdc");
-        assert_eq!(alias_of_file(Path::new("IPool.json")).unwrap(), "ipool");
+        assert_eq!(alias_of_file(Path::new("IPool.json")).unwrap(), "i_pool");
         assert_eq!(alias_of_file(Path::new("x/abi.json")), None);
     }
 
