@@ -167,6 +167,16 @@ impl Recording {
     }
 }
 
+/// The form of a file by its first line.
+fn form_of(line: &Line) -> Result<Form, String> {
+    match &line.format {
+        Some(format) if format == FORMAT => Ok(Form::Chain { start: line.start, finality_depth: line.finality_depth }),
+        Some(format) => Err(format!("format '{format}' is not known; {FORMAT} is")),
+        None if line.topics.is_some() => Ok(Form::PlainLogs),
+        None => Err(format!("neither a first line with \"format\":\"{FORMAT}\" nor a log")),
+    }
+}
+
 struct Scan {
     chain: Option<ChainId>,
     form: Option<Form>,
@@ -183,12 +193,10 @@ impl Scan {
                 return Err(format!("this line is of chain {found}, and chain {chain} is wanted"));
             }
         }
-        let form = *self.form.get_or_insert(match &line.format {
-            Some(format) if format == FORMAT => Form::Chain { start: line.start, finality_depth: line.finality_depth },
-            Some(format) => return Err(format!("format '{format}' is not known; {FORMAT} is")),
-            None if line.topics.is_some() => Form::PlainLogs,
-            None => return Err(format!("neither a first line with \"format\":\"{FORMAT}\" nor a log")),
-        });
+        let form = match self.form {
+            Some(form) => form,
+            None => *self.form.insert(form_of(&line)?),
+        };
         match form {
             Form::PlainLogs => self.take_log(line, number, extent),
             Form::Chain { .. } => self.take_event(line, number, extent),

@@ -37,7 +37,7 @@ mod tests {
     fn waits_double_up_to_the_ceiling_and_never_vanish() {
         let backoff = Backoff { base: Duration::from_millis(100), ceiling: Duration::from_secs(2) };
         let mut random = rand::rng();
-        for failures in 0..100 {
+        for failures in 0..100_u32 {
             let full = Duration::from_millis(100 << failures.saturating_sub(1).min(10)).min(Duration::from_secs(2));
             let wait = backoff.wait(failures, &mut random);
             assert!(wait >= full / 2 && wait <= full, "{failures}: {wait:?}");
