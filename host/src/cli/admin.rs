@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Output;
 use crate::model::ChainId;
-use crate::store::sqlite::{DataLock, SqliteOptions, SqliteStore};
+use crate::store::sqlite::{self, DataLock, SqliteOptions, SqliteStore};
 use crate::worker::socket::{self, Answer, Request};
 
 /// Asks the running process. None where none runs.
@@ -57,7 +57,7 @@ pub(super) async fn open_all(data: &Path) -> anyhow::Result<Vec<(ChainId, Sqlite
     }
     let lock = DataLock::acquire(data)?;
     let mut stores = Vec::new();
-    for chain in SqliteStore::chains_in(data)? {
+    for chain in sqlite::chains_in(data)? {
         stores.push((chain, SqliteStore::open(&lock, chain, SqliteOptions::default()).await?));
     }
     if stores.is_empty() {

@@ -40,16 +40,19 @@ pub(super) async fn run(args: InspectArgs) -> anyhow::Result<()> {
     output.finish()
 }
 
+/// Imports, without the type names that only spell out signatures.
+fn asked_of_the_host(interface: &Interface) -> impl Iterator<Item = &str> {
+    interface.imports.iter().filter(|one| one.kind != "type").map(|one| one.name.as_str())
+}
+
 fn as_json(bundle: &Bundle, interface: &Interface) -> anyhow::Result<serde_json::Value> {
-    let names =
-        |externs: &[nuthatch_registry::Extern]| -> Vec<String> { externs.iter().map(|one| one.name.clone()).collect() };
     Ok(json!({
         "address": bundle.hash(),
         "data_identity": bundle.data_identity(),
         "size": bundle.bytes().len(),
         "plan_size": bundle.plan().len(),
-        "imports": names(&interface.imports),
-        "exports": names(&interface.exports),
+        "imports": asked_of_the_host(interface).collect::<Vec<_>>(),
+        "exports": interface.exports.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
         "manifest": serde_json::from_str::<serde_json::Value>(bundle.manifest_json())?,
     }))
 }
@@ -91,6 +94,6 @@ fn as_text(bundle: &Bundle, interface: &Interface) -> anyhow::Result<String> {
     lines.extend([String::new(), "Files".to_owned()]);
     lines.extend(manifest.files.iter().map(|file| format!("  {}  {} bytes", file.path.as_str(), file.size)));
     lines.extend([String::new(), "Imports".to_owned()]);
-    lines.extend(interface.imports.iter().map(|one| format!("  {}", one.name)));
+    lines.extend(asked_of_the_host(interface).map(|name| format!("  {name}")));
     Ok(lines.join("\n") + "\n")
 }

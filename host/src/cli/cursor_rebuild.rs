@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::{ChainArg, DataArgs, RpcArg, RpcSources, admin, sources};
+use super::{ChainArg, DataArgs, RpcArg, RpcSources, admin, source};
+use crate::chain::RpcLimits;
 use crate::cursor;
 use crate::worker::socket::{Answer, Request};
 
@@ -29,7 +30,7 @@ pub(super) async fn run(args: RebuildArgs) -> anyhow::Result<()> {
         return admin::print(answer, false);
     }
     let urls = RpcSources::new(args.rpc, [args.data.dir.as_path()])?.urls(chain, &[chain])?;
-    let source = sources::connect(chain, &urls).await?;
+    let source = source::open(chain, &urls, RpcLimits::default()).await?;
     for (found, store) in admin::open_all(&data).await? {
         if found == chain {
             let text = cursor::rebuild(&*source, &store).await?;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 
 use super::{ChainArg, DataArgs, Usage, admin};
 use crate::model::DatasetId;
-use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite;
 use crate::store::{HotReader, HotStore};
 use crate::worker::socket::{Answer, Request, dataset_row};
 
@@ -64,7 +64,7 @@ async fn list(args: ListArgs) -> anyhow::Result<()> {
 async fn drop_one(args: DropArgs) -> anyhow::Result<()> {
     let data = args.data.folder();
     let dataset = DatasetId(args.id);
-    let chains = SqliteStore::chains_in(&data)?;
+    let chains = sqlite::chains_in(&data)?;
     let chain = match (args.chain, chains.as_slice()) {
         (Some(chain), _) => chain.id(),
         (None, [only]) => *only,

@@ -8,7 +8,8 @@ use clap::Args;
 
 use super::args::data_folder;
 use super::nests::load_folders;
-use super::{RpcArg, RpcSources, Usage, process, sources};
+use super::{RpcArg, RpcSources, Usage, process, source};
+use crate::chain::RpcLimits;
 use crate::cursor::{Settings, Until};
 use crate::model::ChainId;
 use crate::plugin::{PluginHost, PluginLimits};
@@ -68,7 +69,7 @@ pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
     let urls = RpcSources::new(args.rpc, args.dir.iter().map(PathBuf::as_path))?;
     let mut chains = Vec::new();
     for (chain, nests) in nests {
-        let source = sources::connect(chain, &urls.urls(chain, &in_use)?).await?;
+        let source = source::open(chain, &urls.urls(chain, &in_use)?, RpcLimits::default()).await?;
         chains.push(ChainPlan { source, nests });
     }
     let stop = process::stop_on_signals()?;

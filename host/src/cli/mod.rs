@@ -21,7 +21,7 @@ mod process;
 mod progress;
 mod reset;
 mod rpc_urls;
-mod sources;
+pub mod source;
 mod sql;
 mod view_lint;
 

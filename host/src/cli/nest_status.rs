@@ -6,7 +6,7 @@ use serde_json::Map;
 
 use super::{DataArgs, admin};
 use crate::store::HotReader;
-use crate::store::sqlite::{SqliteReader, SqliteStore};
+use crate::store::sqlite::{self, SqliteReader};
 use crate::worker::socket::{Answer, Request, dataset_row};
 
 /// Show where each nest stands: block, rows, quarantine
@@ -26,7 +26,7 @@ pub(super) async fn run(args: StatusArgs) -> anyhow::Result<()> {
     }
     // Reading takes no lease: this works on a read-only folder too.
     let mut rows = Vec::new();
-    for chain in SqliteStore::chains_in(&data)? {
+    for chain in sqlite::chains_in(&data)? {
         let reader = SqliteReader::open(&data, chain).await?;
         let mut read = reader.read().await?;
         let state = read.state().await?;

@@ -83,18 +83,31 @@ pub(super) async fn serve_until_stopped(
     metrics: serve::Metrics,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    let address = listener.local_addr().context("the listening address")?;
-    let readiness: Arc<dyn Readiness> = Arc::new(Chains(embedded.chains()));
-    let router = serve::router(engine, readiness, metrics);
-    let served = tokio::spawn(serve::run(listener, router, stop.clone()));
     let reported = tokio::spawn(report(embedded.progress(), Reporting::for_stderr()));
-    let mut out = super::Output::new();
-    out.line(format!("serving http://{address}"))?;
-    out.finish()?;
+    let served = tokio::spawn(serve_only(embedded.chains(), engine, listener, metrics, stop.clone()));
     let ended = embedded.finished().await;
     stop.cancel();
     reported.abort();
-    let _ = tokio::time::timeout(Duration::from_secs(5), served).await;
+    if let Ok(Ok(Err(error))) = tokio::time::timeout(Duration::from_secs(5), served).await {
+        tracing::warn!("HTTP ended badly: {error:#}");
+    }
     ended?;
     Ok(())
+}
+
+/// Serves what is there until a signal comes.
+pub(super) async fn serve_only(
+    chains: Arc<Vec<RunningChain>>,
+    engine: Arc<QueryEngine>,
+    listener: TcpListener,
+    metrics: serve::Metrics,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
+    let address = listener.local_addr().context("the listening address")?;
+    let readiness: Arc<dyn Readiness> = Arc::new(Chains(chains));
+    let router = serve::router(engine, readiness, metrics);
+    let mut out = super::Output::new();
+    out.line(format!("serving http://{address}"))?;
+    out.finish()?;
+    serve::run(listener, router, stop).await.context("HTTP")
 }

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 
 use super::{DataArgs, Output, Usage};
-use crate::store::sqlite::{DataLock, SqliteStore};
+use crate::store::sqlite::{self, DataLock};
 
 /// Delete all indexed data of a data folder
 ///
@@ -30,7 +30,7 @@ pub(super) async fn run(args: ResetArgs) -> anyhow::Result<()> {
     }
     // Held until the files are gone, so that no `dev` begins in between.
     let _lock = DataLock::acquire(&data)?;
-    let files = SqliteStore::files_in(&data)?;
+    let files = sqlite::database_files(&data)?;
     if !args.yes && !confirmed(&data, files.len())? {
         anyhow::bail!("nothing was deleted; answer 'yes', or give --yes");
     }

@@ -75,8 +75,8 @@ impl Runner {
             dataset: self.dataset,
             last: Some(range.last),
             chunks,
-            logs: decoded.counts.logs,
-            rows: decoded.counts.rows,
+            logs: decoded.counts.logs as u64,
+            rows: decoded.counts.rows as u64,
             fault,
         })
     }

@@ -249,7 +249,9 @@ struct Lock {
 /// What nest.lock has to say anew, if anything.
 fn check_lock<F: NestFiles + ?Sized>(nest: &F, choice: DecoderChoice) -> Result<Option<String>, NestFolderError> {
     let carried = ContentHash::of(STANDARD_DECODER);
-    let wanted = format!("# The standard decoder of this nest's builds. Keep this file under version control.\ndecoder = \"{carried}\"\n");
+    let wanted = format!(
+        "# The standard decoder of this nest's builds. Keep this file under version control.\ndecoder = \"{carried}\"\n"
+    );
     let file = format!("{}{LOCK}", nest.place());
     let found = match nest.read(LOCK, 4096) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Some(wanted)),

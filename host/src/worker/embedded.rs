@@ -136,8 +136,17 @@ impl Embedded {
         self.progress.clone()
     }
 
-    /// Waits until every cursor has ended. The first that fails stops the others.
-    pub async fn finished(mut self) -> Result<(), WorkerError> {
+    /// Waits until every cursor has ended, then ends what hangs on the stop token. The first cursor that fails stops
+    /// the others.
+    pub async fn finished(self) -> Result<(), WorkerError> {
+        let stop = self.stop.clone();
+        let outcome = self.finished_quietly().await;
+        stop.cancel();
+        outcome
+    }
+
+    /// As [`Embedded::finished`], but a good end of all cursors leaves the stop token alone.
+    pub async fn finished_quietly(mut self) -> Result<(), WorkerError> {
         let mut outcome = Ok(());
         while let Some(joined) = self.tasks.join_next().await {
             let failed = match joined {
@@ -150,7 +159,6 @@ impl Embedded {
                 outcome = Err(failed);
             }
         }
-        self.stop.cancel();
         outcome
     }
 }

@@ -10,5 +10,8 @@ fn main() -> anyhow::Result<()> {
     std::fs::write(path, &text).with_context(|| format!("{path} cannot be written"))?;
     let logs = blocks.iter().map(|block| block.logs.len()).sum::<usize>();
     println!("{path}: {} blocks, {logs} logs, {} bytes", blocks.len(), text.len());
+    for name in ["acorn", "pool", "pair"] {
+        println!("{name} {}", demo_chain::account(name));
+    }
     Ok(())
 }

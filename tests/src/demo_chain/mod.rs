@@ -54,3 +54,5 @@ fn grow(chain: &mut Vec<Block>, world: &mut World, rng: &mut Rng) {
         chain.push(block);
     }
 }
+
+pub use world::account;

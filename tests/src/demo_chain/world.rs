@@ -60,7 +60,7 @@ impl World {
             balances: vec![U256::ZERO; ACCOUNTS],
             pool_balance: U256::ZERO,
             pair_reserves: (U256::ZERO, U256::ZERO),
-            tick: -120,
+            tick: -20,
             liquidity: acorns(9_000_000),
             prices: Prices::new(),
         }

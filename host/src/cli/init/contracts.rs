@@ -44,7 +44,9 @@ pub async fn gather(args: &InitArgs, chain: Chain, source: Option<&dyn Source>) 
         abi::require_events(&draft.abis, || draft.origin.clone())?;
         let alias = match args.alias.get(place) {
             Some(alias) if taken.contains(alias) => {
-                return Err(Usage::error(format!("--alias {alias} is given twice; each entry needs a name of its own")));
+                return Err(Usage::error(format!(
+                    "--alias {alias} is given twice; each entry needs a name of its own"
+                )));
             }
             Some(alias) => alias.clone(),
             None => names::unique(draft.suggested.unwrap_or_else(|| "contract".to_owned()), &taken),
@@ -72,9 +74,11 @@ fn from_files(args: &InitArgs) -> anyhow::Result<Vec<Draft>> {
     match (args.addresses.as_slice(), args.abi.as_slice()) {
         ([_], files) => Ok(vec![draft(args.addresses.clone(), files)?]),
         (_, [_]) => Ok(vec![draft(args.addresses.clone(), &args.abi)?]),
-        (addresses, files) if addresses.len() == files.len() => {
-            addresses.iter().zip(files).map(|(address, file)| draft(vec![*address], std::slice::from_ref(file))).collect()
-        }
+        (addresses, files) if addresses.len() == files.len() => addresses
+            .iter()
+            .zip(files)
+            .map(|(address, file)| draft(vec![*address], std::slice::from_ref(file)))
+            .collect(),
         (addresses, files) => Err(Usage::error(format!(
             "there are {} addresses and {} ABI files; give one file for all addresses, or one for each in their order",
             addresses.len(),

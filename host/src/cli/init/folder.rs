@@ -35,7 +35,9 @@ pub struct NewContract {
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// A nest is there.
-    #[error("{0} exists, so there is a nest in this folder already; edit that file, or choose another folder with --dir")]
+    #[error(
+        "{0} exists, so there is a nest in this folder already; edit that file, or choose another folder with --dir"
+    )]
     NestExists(PathBuf),
     /// Another file is there.
     #[error("{0} exists and is not overwritten; move it away, or choose another folder with --dir")]
@@ -167,13 +169,18 @@ fn nest_toml(nest: &NewNest, views: &[&str]) -> String {
 }
 
 fn view(tables: &[TableSchema]) -> String {
-    let mut text = String::from("-- Logs a day of each event. A view is one SELECT over the nest's tables and the views before it.\n");
+    let mut text = String::from(
+        "-- Logs a day of each event. A view is one SELECT over the nest's tables and the views before it.\n",
+    );
+    if tables.len() > MOST_VIEWED {
+        text.push_str(&format!("-- The first {MOST_VIEWED} of {} tables.\n", tables.len()));
+    }
     let selects: Vec<String> = tables
         .iter()
         .take(MOST_VIEWED)
         .map(|table| {
             format!(
-                "SELECT date_trunc('day', block_timestamp) AS day, '{0}' AS event, count(*) AS logs\nFROM {0}\nGROUP BY 1\n",
+                "SELECT date_trunc('day', block_timestamp) AS day, '{0}' AS event, count(*) AS logs FROM {0} GROUP BY 1\n",
                 table.name
             )
         })
@@ -186,7 +193,7 @@ fn view(tables: &[TableSchema]) -> String {
 fn readme(nest: &NewNest, tables: &[TableSchema]) -> String {
     let table = tables.first().map_or("the_table", |table| table.name.as_str());
     format!(
-        "# {name}\n\nA nest for [nuthatch]: logs of contracts on {chain}, as SQL.\n\n\
+        "# {name}\n\nA nest for nuthatch: logs of contracts on {chain}, as SQL.\n\n\
          ```\nnuthatch dev --rpc https://YOUR-NODE      # index, follow the head, serve on 127.0.0.1:8288\n\
          nuthatch sql 'SELECT * FROM {table} ORDER BY block_number DESC LIMIT 5'\n\
          nuthatch sql 'SELECT * FROM {VIEW}'\n```\n\n\
@@ -222,7 +229,9 @@ mod tests {
     }
 
     fn tables() -> Vec<TableSchema> {
-        ["one__a", "two__b"].map(|name| TableSchema { name: name.into(), columns: Vec::new(), doc: String::new() }).into()
+        ["one__a", "two__b"]
+            .map(|name| TableSchema { name: name.into(), columns: Vec::new(), doc: String::new() })
+            .into()
     }
 
     #[test]
@@ -251,7 +260,9 @@ mod tests {
         put("README.md", "mine");
         put(".gitignore", "target\n.env");
         put("abis/two.json", "mine");
-        assert!(matches!(write(dir.path(), &nest(), &tables()), Err(FolderError::FileExists(path)) if path.ends_with("abis/two.json")));
+        assert!(
+            matches!(write(dir.path(), &nest(), &tables()), Err(FolderError::FileExists(path)) if path.ends_with("abis/two.json"))
+        );
         assert!(!dir.path().join("nest.toml").exists());
         std::fs::remove_file(dir.path().join("abis/two.json")).unwrap();
         write(dir.path(), &nest(), &tables()).unwrap();

@@ -1,24 +1,25 @@
 //! `nuthatch init`: a new nest folder for contracts that exist.
 
 mod abi;
-#[cfg(any())]
 mod contracts;
 mod folder;
 mod names;
 mod sourcify;
-#[cfg(any())]
 mod start_block;
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
+use anyhow::Context as _;
 use clap::Args;
 use nuthatch_registry::{Chain, ContractAddress, NestName};
 
-use super::{ChainArg, Hinted, Output, RpcArg, Usage};
-#[cfg(any())]
-use crate::chain::{RpcSource, Source};
+use super::{ChainArg, Output, RpcArg, Usage, source};
+use crate::chain::{RpcLimits, Source};
 use crate::model::ChainId;
-use crate::plugin::{PluginHost, PluginLimits, nest_folder};
+use crate::plugin::nest_folder::{self, DecoderChoice};
+use crate::plugin::{PluginHost, PluginLimits};
 use folder::NewNest;
 
 /// Make a nest folder for one or more contracts
@@ -72,10 +73,6 @@ fn parse_alias(text: &str) -> Result<String, String> {
     }
 }
 
-pub(super) async fn run(_args: InitArgs) -> anyhow::Result<()> {
-    anyhow::bail!("this build has no `init` yet")
-}
-#[cfg(any())]
 pub(super) async fn run(args: InitArgs) -> anyhow::Result<()> {
     folder::require_no_nest(&args.dir)?;
     let mut addresses = args.addresses.clone();
@@ -83,20 +80,26 @@ pub(super) async fn run(args: InitArgs) -> anyhow::Result<()> {
     if let Some(twice) = addresses.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(Usage::error(format!("{} is given twice", twice[0])));
     }
-    let source = match &args.rpc {
-        Some(rpc) => Some(RpcSource::probe(std::slice::from_ref(&rpc.url)).await?),
+    let node = match &args.rpc {
+        Some(rpc) => Some(node(rpc).await?),
         None => None,
     };
-    let source = source.as_ref().map(|source| source as &dyn Source);
+    let source = node.as_deref();
     let chain = chain(&args, source)?;
     let found = contracts::gather(&args, chain, source).await?;
     let nest = NewNest { name: name(&args, &found.contracts)?, chain, contracts: found.contracts };
 
     // Built before anything is written: what the decoder refuses is told now, and the tables are known.
-    let host = PluginHost::new(PluginLimits::default())?;
-    let built = nest_folder::build_files(&host, &folder::draft(&nest))?;
+    let draft = folder::draft(&nest);
+    let built = tokio::task::spawn_blocking(move || -> anyhow::Result<_> {
+        let host = PluginHost::new(PluginLimits::default())?;
+        Ok(nest_folder::build_files(&host, &draft, DecoderChoice::Locked)?)
+    })
+    .await??;
     let tables = &built.bundle.manifest().tables;
     folder::write(&args.dir, &nest, tables)?;
+    nest_folder::write_lock(&args.dir, &built)
+        .with_context(|| format!("{} cannot be written", args.dir.join("nest.lock").display()))?;
 
     let mut output = Output::new();
     output.line(format!("Nest '{}' for {} in {}", nest.name, nest.chain, args.dir.display()))?;
@@ -112,7 +115,15 @@ pub(super) async fn run(args: InitArgs) -> anyhow::Result<()> {
     output.finish()
 }
 
-#[cfg(any())]
+/// The node at --rpc. Somebody waits at the terminal, so it is not tried for long.
+async fn node(rpc: &RpcArg) -> anyhow::Result<Arc<dyn Source>> {
+    let mut limits = RpcLimits { call_timeout: Duration::from_secs(15), ..RpcLimits::default() };
+    limits.retry.attempts = 3;
+    let chain =
+        source::probe(&rpc.url, &limits).await.context("the node at --rpc does not tell which chain it serves")?;
+    Ok(source::open(chain, std::slice::from_ref(&rpc.url), limits).await?)
+}
+
 fn chain(args: &InitArgs, source: Option<&dyn Source>) -> anyhow::Result<Chain> {
     let named = args.chain.as_ref().or(args.rpc.as_ref().and_then(|rpc| rpc.chain.as_ref()));
     match (named, source.map(|source| source.chain_id())) {
@@ -129,7 +140,6 @@ fn chain(args: &InitArgs, source: Option<&dyn Source>) -> anyhow::Result<Chain> 
     }
 }
 
-#[cfg(any())]
 fn name(args: &InitArgs, contracts: &[folder::NewContract]) -> anyhow::Result<NestName> {
     if let Some(name) = &args.name {
         return Ok(name.clone());

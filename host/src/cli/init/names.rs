@@ -15,7 +15,9 @@ pub fn alias_of(name: &str) -> Option<String> {
         }
         let next_is_lower = name[place + 1..].chars().next().is_some_and(|next| next.is_ascii_lowercase());
         let word_begins = c.is_ascii_uppercase()
-            && (before.is_ascii_lowercase() || before.is_ascii_digit() || (before.is_ascii_uppercase() && next_is_lower));
+            && (before.is_ascii_lowercase()
+                || before.is_ascii_digit()
+                || (before.is_ascii_uppercase() && next_is_lower));
         if (word_begins || before == '_') && !alias.is_empty() {
             alias.push('_');
         }
@@ -82,7 +84,7 @@ mod tests {
     #[test]
     fn file_names_lose_their_endings_and_say_nothing_when_they_are_just_abi() {
         assert_eq!(alias_of_file(Path::new("x/USDC.abi.json")).unwrap(), "usdc");
-        assert_eq!(alias_of_file(Path::new("IPool.json")).unwrap(), "ipool");
+        assert_eq!(alias_of_file(Path::new("IPool.json")).unwrap(), "i_pool");
         assert_eq!(alias_of_file(Path::new("x/abi.json")), None);
     }
 

@@ -8,7 +8,7 @@ use crate::model::{Address, BlockNumber};
 pub enum Deployment {
     /// The first block that has the code.
     At(BlockNumber),
-    /// The node has no state that old; carries what it said.
+    /// The node cannot tell, mostly because it has no state that old; carries what it said.
     Unknown(ChainError),
     /// There is no code at the head either.
     NoCode {
@@ -21,8 +21,10 @@ pub enum Deployment {
 /// code that came, went and came again gives one of its beginnings.
 pub async fn find(source: &dyn Source, address: Address) -> Result<Deployment, ChainError> {
     let head = source.head().await?.number;
-    if source.code_at(address, head).await?.is_empty() {
-        return Ok(Deployment::NoCode { head });
+    match source.code_at(address, head).await {
+        Ok(code) if code.is_empty() => return Ok(Deployment::NoCode { head }),
+        Ok(_) => {}
+        Err(error) => return Ok(Deployment::Unknown(error)),
     }
     let (mut without, mut with) = (None::<u64>, head.0);
     loop {

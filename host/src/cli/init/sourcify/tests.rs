@@ -14,10 +14,7 @@ const PLAIN: &str = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 
 type Answers = Arc<HashMap<String, (StatusCode, String)>>;
 
-async fn answer(
-    State(answers): State<Answers>,
-    Path((chain, address)): Path<(u64, String)>,
-) -> (StatusCode, String) {
+async fn answer(State(answers): State<Answers>, Path((chain, address)): Path<(u64, String)>) -> (StatusCode, String) {
     let absent = (StatusCode::NOT_FOUND, json!({"match": null}).to_string());
     if chain == 1 { answers.get(&address).cloned().unwrap_or(absent) } else { absent }
 }
@@ -25,9 +22,11 @@ async fn answer(
 /// A server with these answers, by address.
 async fn server(answers: impl IntoIterator<Item = (&'static str, StatusCode, String)>) -> Sourcify {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let answers: HashMap<_, _> = answers.into_iter().map(|(at, status, body)| (at.to_owned(), (status, body))).collect();
-    let router =
-        axum::Router::new().route("/server/v2/contract/{chain}/{address}", axum::routing::get(answer)).with_state(Arc::new(answers));
+    let answers: HashMap<_, _> =
+        answers.into_iter().map(|(at, status, body)| (at.to_owned(), (status, body))).collect();
+    let router = axum::Router::new()
+        .route("/server/v2/contract/{chain}/{address}", axum::routing::get(answer))
+        .with_state(Arc::new(answers));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/server/", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
