@@ -13,7 +13,12 @@
 
 pub mod chunk;
 mod error;
+mod rules;
 pub mod sqlite;
+#[cfg(test)]
+mod suite;
+
+use std::fmt;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -29,8 +34,20 @@ pub use error::StoreError;
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// The content address of a chunk: BLAKE3 of its bytes with its dataset, table and block range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId(pub [u8; 32]);
+
+impl fmt::Display for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChunkId({self})")
+    }
+}
 
 /// A chunk's row in the current set, without its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
