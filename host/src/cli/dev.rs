@@ -13,7 +13,6 @@ use crate::chain::RpcLimits;
 use crate::cursor::{Settings, Until};
 use crate::model::ChainId;
 use crate::plugin::{PluginHost, PluginLimits};
-use crate::serve;
 use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder};
 
 /// Index one or many nests, follow their chains, answer SQL over HTTP
@@ -62,7 +61,7 @@ pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
         }
     };
     let listener = process::listen(args.listen).await?;
-    let metrics = serve::Metrics::install()?;
+    let metrics = process::Metrics::install()?;
     let host = Arc::new(PluginHost::new(PluginLimits::default())?);
     let nests = load_folders(host, args.dir.clone(), args.backfill).await?;
     let in_use: Vec<ChainId> = nests.keys().copied().collect();

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::{Reporting, report};
-use crate::cursor::Phase;
+use crate::cursor::{CursorStatus, Phase};
 use crate::query::{QueryEngine, QueryLimits};
-use crate::serve::{self, Readiness};
+use crate::serve::{self, Readiness, Surroundings};
 use crate::worker::{Embedded, RunningChain};
 
 /// A cursor that has had no good turn for this long is stalled.
@@ -57,30 +58,43 @@ pub(super) fn stop_on_signals() -> anyhow::Result<CancellationToken> {
 struct Chains(Arc<Vec<RunningChain>>);
 
 impl Readiness for Chains {
-    fn not_ready(&self) -> Option<String> {
-        self.0.iter().find_map(|chain| {
-            let status = chain.status.borrow();
-            if let Some(reason) = &status.halted {
-                return Some(format!("chain {} is halted: {reason}", status.chain_id));
-            }
-            let stalled = status.last_good.elapsed() > STALLED_AFTER && status.phase != Phase::Stopped;
-            let why = status.trouble.as_deref().unwrap_or("no progress");
-            stalled.then(|| format!("chain {} is stalled: {why}", status.chain_id))
-        })
+    fn reasons(&self) -> Vec<String> {
+        self.0.iter().filter_map(|chain| not_ready(&chain.status.borrow())).collect()
+    }
+}
+
+fn not_ready(status: &CursorStatus) -> Option<String> {
+    if let Some(reason) = &status.halted {
+        return Some(format!("chain {} is halted: {reason}", status.chain_id));
+    }
+    let stalled = status.last_good.elapsed() > STALLED_AFTER && status.phase != Phase::Stopped;
+    let why = status.trouble.as_deref().unwrap_or("no progress");
+    stalled.then(|| format!("chain {} is stalled: {why}", status.chain_id))
+}
+
+/// Renders `/metrics`.
+#[derive(Clone)]
+pub(super) struct Metrics(PrometheusHandle);
+
+impl Metrics {
+    /// Takes in what this process counts, from now on.
+    pub(super) fn install() -> anyhow::Result<Self> {
+        let handle = PrometheusBuilder::new().install_recorder().context("metrics cannot be counted")?;
+        Ok(Metrics(handle))
     }
 }
 
 /// An engine over everything that runs.
-pub(super) fn engine(embedded: &Embedded) -> anyhow::Result<Arc<QueryEngine>> {
-    Ok(Arc::new(QueryEngine::new(embedded.readers(), QueryLimits::default())?))
+pub(super) fn engine(embedded: &Embedded) -> anyhow::Result<QueryEngine> {
+    Ok(QueryEngine::new(embedded.readers(), QueryLimits::default())?)
 }
 
 /// Serves and reports until the cursors end or a signal comes, then drains.
 pub(super) async fn serve_until_stopped(
     embedded: Embedded,
-    engine: Arc<QueryEngine>,
+    engine: QueryEngine,
     listener: TcpListener,
-    metrics: serve::Metrics,
+    metrics: Metrics,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let reported = tokio::spawn(report(embedded.progress(), Reporting::for_stderr()));
@@ -98,16 +112,16 @@ pub(super) async fn serve_until_stopped(
 /// Serves what is there until a signal comes.
 pub(super) async fn serve_only(
     chains: Arc<Vec<RunningChain>>,
-    engine: Arc<QueryEngine>,
+    engine: QueryEngine,
     listener: TcpListener,
-    metrics: serve::Metrics,
+    metrics: Metrics,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let address = listener.local_addr().context("the listening address")?;
-    let readiness: Arc<dyn Readiness> = Arc::new(Chains(chains));
-    let router = serve::router(engine, readiness, metrics);
+    let around = Surroundings { readiness: Arc::new(Chains(chains)), metrics: Arc::new(move || metrics.0.render()) };
+    let router = serve::router(engine, around);
     let mut out = super::Output::new();
     out.line(format!("serving http://{address}"))?;
     out.finish()?;
-    serve::run(listener, router, stop).await.context("HTTP")
+    serve::run(listener, router, async move { stop.cancelled().await }).await.context("HTTP")
 }
