@@ -242,6 +242,8 @@ fn a_file_without_its_main_parts_says_which() {
     assert!(message(&format!("{head}[rpc]\nurl = \"http://x\"\n")).starts_with("nest.toml:5:2: unknown field `rpc`"));
     assert!(message(&" ".repeat(MAX_NEST_TOML_BYTES + 1)).contains("is this a nest.toml?"));
     assert!(message(&format!("{head}x = {}", "[".repeat(100_000))).starts_with("nest.toml:5:"));
+    let hostile = message("\"\\u001b[31m\\nx\" = 1");
+    assert!(hostile.contains("unknown field") && !hostile.chars().any(char::is_control), "{hostile:?}");
     // Columns count characters, not bytes.
     assert!(message("\"é\" = \"é\" x").starts_with("nest.toml:1:11: "), "{}", message("\"é\" = \"é\" x"));
 }
