@@ -67,7 +67,7 @@ const QUESTIONS: [(&str, &str); 3] = [
         "Who approved what, most first.",
         "SELECT block_number, owner, value FROM acorn__approval ORDER BY value DESC LIMIT 3",
     ),
-    ("Where it stands.", "SELECT done_to, status FROM _status"),
+    ("Where it stands.", "SELECT block_number, status FROM _status"),
 ];
 
 pub(super) async fn run(args: DemoArgs) -> anyhow::Result<()> {
