@@ -1,1 +1,3 @@
 //! DataFusion over the hot store: tables, views, 256-bit integers, guards.
+
+pub mod bigint;
