@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array, LargeBinaryArray,
-    LargeBinaryBuilder, PrimitiveArray, StringArray, StringBuilder,
+    LargeBinaryBuilder, PrimitiveArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
@@ -307,16 +307,4 @@ pub fn from_wide(array: &LargeBinaryArray, target: &DataType, on_bad: OnBadValue
             )));
         }
     })
-}
-
-/// The text of `value / 10^decimals`, row by row.
-pub fn units(array: &LargeBinaryArray, decimals: &dyn Fn(usize) -> Result<Option<u32>>) -> Result<StringArray> {
-    let mut out = StringBuilder::with_capacity(array.len(), array.len() * 24);
-    for (row, value) in array.iter().enumerate() {
-        match (value, decimals(row)?) {
-            (Some(bytes), Some(decimals)) => out.append_value(text::format_units(&codec::decode(bytes)?, decimals)),
-            _ => out.append_null(),
-        }
-    }
-    Ok(out.finish())
 }

@@ -73,6 +73,11 @@ pub fn from_integer(expr: Expr, target: DataType, on_bad: OnBadValue) -> Expr {
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), vec![expr]))
 }
 
+/// Whether a function turns other types into integers.
+pub fn is_conversion(function: &ScalarUDF) -> bool {
+    (function.inner().as_ref() as &dyn Any).is::<ToInteger>()
+}
+
 /// The value of a literal, or of a long literal still wrapped in `to_integer('…')`.
 pub fn literal(expr: &Expr) -> Option<ScalarValue> {
     match expr {

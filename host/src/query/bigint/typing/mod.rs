@@ -5,8 +5,13 @@
 //! rule before DataFusion's own type coercion, and casts that the latter adds are replaced by a rule after it.
 
 pub mod binary;
-pub mod compare;
+mod compare;
+mod expressions;
+pub mod functions;
 pub mod planner;
+pub mod plans;
+mod subquery;
+mod unify;
 
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result, plan_err};
