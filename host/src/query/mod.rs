@@ -4,6 +4,7 @@
 //! share of one memory pool. The snapshot's read ends before the plan runs; rows come from chunks, which never change.
 
 pub mod answer;
+pub mod bigint;
 mod cache;
 mod catalogs;
 mod classify;
