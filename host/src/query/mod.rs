@@ -6,15 +6,17 @@
 pub mod answer;
 mod cache;
 mod catalogs;
+mod chunk;
 mod classify;
-mod decode;
 mod describe;
 mod engine;
 mod error;
 mod guard;
+mod hex;
 mod information;
 mod limits;
 mod names;
+mod page;
 mod planner;
 mod provider;
 mod queue;
@@ -28,6 +30,8 @@ pub(crate) mod tests;
 mod wide;
 
 pub use answer::{Answer, AnswerColumn, Meta};
-pub use engine::{EndpointInfo, QueryEngine};
+pub use engine::{Description, EndpointInfo, QueryEngine};
 pub use error::{BadQuery, Flaw, Position, QueryError};
+pub use information::{ColumnInfo, TableInfo, TableKind};
 pub use limits::QueryLimits;
+pub use page::{Filter, Next, Page, PageKey, PageOrder, PageRequest};

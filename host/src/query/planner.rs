@@ -109,6 +109,12 @@ impl<'a> Planner<'a> {
         Ok((reference.schema().unwrap_or(SCHEMA).to_owned(), reference.table().to_owned()))
     }
 
+    /// Columns of a table or view.
+    pub fn schema(&self, table: &str) -> Result<SchemaRef> {
+        let scope = Scope { planner: self, views: &self.catalog.views };
+        Ok(scope.get_table_source(TableReference::bare(table))?.schema())
+    }
+
     fn parse_view(&self, view: &View) -> std::result::Result<Statement, BadQuery> {
         match guard::check(&guard::tokens(&view.sql, self.limits)?)? {
             guard::Request::Run(mut statement @ Statement::Query(_)) => {
