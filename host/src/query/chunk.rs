@@ -6,8 +6,8 @@ use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt64Array};
 use arrow::datatypes::UInt64Type;
 use bytes::Bytes;
 
+use super::bigint::{Signedness, from_storage};
 use super::tables::Table;
-use super::wide;
 use crate::store::ChunkMeta;
 use crate::store::chunk::{BadChunk, decode};
 
@@ -47,10 +47,10 @@ impl Chunk {
     /// A column as queries see it.
     pub fn column(&self, table: &Table, place: usize) -> ArrayRef {
         let stored = self.stored.column(place);
-        let ty = table.columns[place].0;
-        match stored.as_fixed_size_binary_opt() {
-            Some(stored) if ty.is_wide_integer() => {
-                Arc::clone(self.wide[place].get_or_init(|| wide::from_storage(stored, ty)))
+        let signedness = Signedness::of(table.columns[place].0);
+        match (signedness, stored.as_fixed_size_binary_opt()) {
+            (Some(signedness), Some(stored)) => {
+                Arc::clone(self.wide[place].get_or_init(|| Arc::new(from_storage(stored, signedness))))
             }
             _ => Arc::clone(stored),
         }

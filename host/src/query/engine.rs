@@ -31,7 +31,7 @@ use super::scan::ChunkScan;
 use super::session;
 use super::source::ChunkSource;
 use super::tables::Catalog;
-use super::wide;
+use super::bigint;
 use crate::model::{Endpoint, NestName};
 use crate::store::{CursorState, HotReader};
 
@@ -321,7 +321,7 @@ enum Planned {
 fn plan(planner: &Planner<'_>, request: Request) -> Result<Planned, DataFusionError> {
     let refuse = |bad: BadQuery| DataFusionError::External(Box::new(bad));
     let query = |mut statement| {
-        wide::rewrite_statement(&mut statement).map_err(refuse)?;
+        bigint::rewrite_sql(&mut statement);
         planner.weigh(&statement).map_err(refuse)?;
         planner.plan(statement)
     };

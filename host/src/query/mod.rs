@@ -4,6 +4,7 @@
 //! share of one memory pool. The snapshot's read ends before the plan runs; rows come from chunks, which never change.
 
 pub mod answer;
+pub mod bigint;
 mod cache;
 mod catalogs;
 mod chunk;
@@ -27,7 +28,6 @@ mod status;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
-mod wide;
 
 pub use answer::{Answer, AnswerColumn, Meta};
 pub use engine::{Description, EndpointInfo, QueryEngine};

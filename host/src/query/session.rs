@@ -11,7 +11,7 @@ use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefau
 use datafusion::prelude::SessionConfig;
 
 use super::limits::QueryLimits;
-use super::{hex, wide};
+use super::{bigint, hex};
 
 /// Functions that make a long value of a few bytes: their memory is not counted, so one call could take it all.
 const WITHHELD: [&str; 10] = [
@@ -58,5 +58,5 @@ pub fn template(limits: &QueryLimits, threads: usize) -> Result<SessionState> {
         .with_scalar_functions(scalars)
         .with_aggregate_functions(SessionStateDefaults::default_aggregate_functions())
         .with_window_functions(SessionStateDefaults::default_window_functions());
-    Ok(hex::install(wide::install(builder)).build())
+    Ok(hex::install(bigint::install(builder)).build())
 }

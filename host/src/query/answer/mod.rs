@@ -156,3 +156,6 @@ fn word(ty: &DataType) -> String {
     }
     .to_owned()
 }
+
+#[cfg(test)]
+mod tests;
