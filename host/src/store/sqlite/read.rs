@@ -61,21 +61,18 @@ impl SqliteReader {
 }
 
 /// SQLite needs its shared index to read beside a writer, and makes it if it is not there. Where it cannot, the file
-/// is safe to read as it is once its log is folded in.
+/// is safe to read as it is if its log was folded in: then log and index are gone.
 fn mode(path: &Path, chain: ChainId) -> Result<ReadMode> {
     if !path.exists() {
         return Err(StoreError::NoStore { path: path.display().to_string(), chain: chain.0 });
     }
     let folder = path.parent().unwrap_or(path);
-    if rustix::fs::access(folder, Access::WRITE_OK).is_ok() {
-        return Ok(ReadMode::Shared);
-    }
-    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
-    let log = std::fs::metadata(beside("-wal")).map_or(0, |log| log.len());
-    match (log, beside("-shm").exists()) {
-        (0, _) => Ok(ReadMode::Immutable),
-        (_, true) => Ok(ReadMode::Shared),
-        (_, false) => Err(unfolded(path.display().to_string(), "its index is missing")),
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display())).exists();
+    let writable = rustix::fs::access(folder, Access::WRITE_OK).is_ok();
+    match (writable, beside("-wal"), beside("-shm")) {
+        (true, _, _) | (false, _, true) => Ok(ReadMode::Shared),
+        (false, false, false) => Ok(ReadMode::Immutable),
+        (false, true, false) => Err(unfolded(path.display().to_string(), "the index of its log is missing")),
     }
 }
 
