@@ -1,1 +1,3 @@
-//! placeholder
+//! What the tests share.
+
+pub mod mock_rpc;
