@@ -2,5 +2,6 @@
 
 pub mod anvil;
 pub mod demo_chain;
+pub mod mock_rpc;
 pub mod process;
 pub mod token;
