@@ -1,1 +1,3 @@
-//! placeholder
+//! What whole-system tests share.
+
+pub mod guests;
