@@ -147,3 +147,6 @@ impl<'de> Deserialize<'de> for NestName {
         text.parse().map_err(serde::de::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ mod address;
 mod bundle;
 mod canonical;
 mod chain_names;
+mod compat;
 mod hash;
 mod identity;
 mod manifest;
@@ -21,6 +22,7 @@ pub use bundle::{
 };
 pub use canonical::canonical_json;
 pub use chain_names::{Chain, UnknownChain};
+pub use compat::{Bump, Change, Compatibility, Reason, Refusal, compat};
 pub use hash::{BadHash, BadName, BundleHash, ContentHash, DataIdentity, NestName};
 pub use identity::{SEGMENT_FORMAT, data_identity};
 pub use manifest::{

@@ -38,7 +38,7 @@ pub struct Manifest {
     pub world: Version,
     /// Whose code decodes.
     pub code: CodeKind,
-    /// Contracts, sorted by alias. May be empty only in effect: a nest of its own code may name logs by filter alone.
+    /// Contracts, sorted by alias. A nest with code of its own may have none and name its logs by filter alone.
     pub contracts: Vec<ManifestContract>,
     /// Logs that the host fetches, as the code's `describe` gives them.
     pub filters: Vec<LogFilter>,

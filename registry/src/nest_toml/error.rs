@@ -48,12 +48,15 @@ impl Place<'_> {
     }
 
     pub fn toml(&self, error: toml::de::Error) -> NestTomlError {
-        let problem = error.message().trim().replace('\n', "; ");
+        let problem = one_line(error.message());
         let help = match problem.as_str() {
             p if p.starts_with("missing field `nest`") => "; begin the file with [nest], name, version and chain",
             p if p.starts_with("missing field `address`") => "; write address = \"0x…\", or a list of addresses",
             p if p.starts_with("missing field `chain`") => "; write chain = \"mainnet\" or chain = \"eip155:<id>\"",
             p if p.starts_with("missing field `version`") => "; write version = \"0.1.0\"",
+            p if p.starts_with("duplicate key") => {
+                "; write [[views]], [[contracts]] and [[secrets]] once for each, any other key only once"
+            }
             p if p.starts_with("missing field") => "; add it to this table",
             p if p.starts_with("unknown field") => "; correct or remove it",
             p if p.starts_with("invalid type") => "; write a value of that type",
@@ -61,4 +64,17 @@ impl Place<'_> {
         };
         self.error(error.span().unwrap_or(0..0), format!("{problem}{help}"))
     }
+}
+
+/// The parser repeats what stands in the file: control characters in it must not reach a terminal.
+fn one_line(message: &str) -> String {
+    let mut line = String::new();
+    for c in message.trim().chars() {
+        match c {
+            '\n' => line.push_str("; "),
+            c if c.is_control() => line.extend(c.escape_default()),
+            c => line.push(c),
+        }
+    }
+    line
 }

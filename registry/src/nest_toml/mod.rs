@@ -20,7 +20,7 @@ use crate::{
     NestName, Secret, TableSchema,
 };
 use error::Place;
-use raw::{EventName, OneOrMany, RawContract, RawNestToml};
+use raw::{Entry, EventName, OneOrMany, RawContract, RawNestToml};
 
 /// Most bytes of a `nest.toml`.
 pub const MAX_NEST_TOML_BYTES: usize = 1 << 20;
@@ -183,7 +183,7 @@ fn read(raw: RawNestToml, place: &Place<'_>) -> Result<NestToml, NestTomlError> 
         name: raw.nest.name,
         version: raw.nest.version,
         chain: raw.nest.chain,
-        docs: distinct(raw.nest.docs, "document", place)?.into_iter().collect(),
+        docs: distinct(entries(raw.nest.docs, place)?, "document", place)?.into_iter().collect(),
         contracts,
         code,
         views,
@@ -210,7 +210,7 @@ fn contracts(
         let alias = raw.alias.into_inner().0;
         let address_span = raw.address.span();
         let mut addresses = BTreeSet::new();
-        for address in OneOrMany::spread(raw.address) {
+        for address in OneOrMany::spread(raw.address, place)? {
             let span = address.span();
             let address = address.into_inner();
             if let Some(owner) = owners.insert(address, alias.clone()) {
@@ -227,7 +227,7 @@ fn contracts(
             return Err(place.error(address_span, problem));
         }
         let abi_span = raw.abi.as_ref().map_or(whole, Spanned::span);
-        let abis = raw.abi.map(OneOrMany::spread).unwrap_or_default();
+        let abis = raw.abi.map(|abi| OneOrMany::spread(abi, place)).transpose()?.unwrap_or_default();
         // Kept in the order of the file: that is the order in which they are merged.
         let order: Vec<FilePath> = abis.iter().map(|abi| abi.get_ref().clone()).collect();
         distinct(abis, "ABI", place)?;
@@ -255,7 +255,7 @@ fn contracts(
     Ok(contracts.into_values().collect())
 }
 
-fn only_events(events: Spanned<Vec<Spanned<EventName>>>, place: &Place<'_>) -> Result<Vec<String>, NestTomlError> {
+fn only_events(events: Spanned<Vec<Entry<EventName>>>, place: &Place<'_>) -> Result<Vec<String>, NestTomlError> {
     if events.get_ref().is_empty() {
         let problem =
             "the list of events is empty, so nothing would be decoded; name events, or remove the line for all";
@@ -264,9 +264,14 @@ fn only_events(events: Spanned<Vec<Spanned<EventName>>>, place: &Place<'_>) -> R
     names(events.into_inner(), place)
 }
 
-fn names(events: Vec<Spanned<EventName>>, place: &Place<'_>) -> Result<Vec<String>, NestTomlError> {
-    let events = events.into_iter().map(|event| Spanned::new(event.span(), event.into_inner().0)).collect();
+fn names(events: Vec<Entry<EventName>>, place: &Place<'_>) -> Result<Vec<String>, NestTomlError> {
+    let events =
+        entries(events, place)?.into_iter().map(|event| Spanned::new(event.span(), event.into_inner().0)).collect();
     Ok(distinct(events, "event", place)?.into_iter().collect())
+}
+
+fn entries<T>(entries: Vec<Entry<T>>, place: &Place<'_>) -> Result<Vec<Spanned<T>>, NestTomlError> {
+    entries.into_iter().map(|entry| entry.read(place)).collect()
 }
 
 fn distinct<T: Ord + std::fmt::Display>(

@@ -2,13 +2,15 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
+use std::str::FromStr;
 
 use semver::Version;
-use serde::de::value::StrDeserializer;
-use serde::de::{IntoDeserializer, SeqAccess, Visitor};
+use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use super::error::{NestTomlError, Place};
 use crate::names::{is_alias, is_relation_name, is_secret_name, shown};
 use crate::{Chain, ContractAddress, FilePath, FolderPath, MAX_DOC, MAX_VERSION, NestName};
 
@@ -33,7 +35,7 @@ pub(super) struct RawNest {
     pub version: Version,
     pub chain: Chain,
     #[serde(default)]
-    pub docs: Vec<Spanned<FilePath>>,
+    pub docs: Vec<Entry<FilePath>>,
 }
 
 #[derive(Deserialize)]
@@ -44,9 +46,9 @@ pub(super) struct RawContract {
     #[serde(default)]
     pub start_block: u64,
     pub abi: Option<Spanned<OneOrMany<FilePath>>>,
-    pub events: Option<Spanned<Vec<Spanned<EventName>>>>,
+    pub events: Option<Spanned<Vec<Entry<EventName>>>>,
     #[serde(default)]
-    pub anonymous: Vec<Spanned<EventName>>,
+    pub anonymous: Vec<Entry<EventName>>,
 }
 
 #[derive(Deserialize)]
@@ -89,15 +91,18 @@ macro_rules! text_type {
         #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
         pub(super) struct $name(pub String);
 
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let rule: fn(&str) -> bool = $rule;
+                if rule(text) { Ok($name(text.to_owned())) } else { Err(format!("'{}' {}", shown(text), $message)) }
+            }
+        }
+
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                let rule: fn(&str) -> bool = $rule;
-                if rule(&text) {
-                    Ok($name(text))
-                } else {
-                    Err(serde::de::Error::custom(format!("'{}' {}", shown(&text), $message)))
-                }
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
             }
         }
     };
@@ -137,28 +142,51 @@ text_type!(
     "cannot be used as a text for people; write at most 4096 bytes without control characters"
 );
 
-/// One value, or a list of them with the place of each.
-pub(super) enum OneOrMany<T> {
-    One(T),
-    Many(Vec<Spanned<T>>),
+/// An entry of a list, or why it is none. Errors are kept until the place is known: those of a list's entries would be
+/// reported at the list.
+pub(super) struct Entry<T> {
+    span: Range<usize>,
+    value: Result<T, String>,
 }
 
-impl<T> OneOrMany<T> {
-    /// Every value with its place in the text.
-    pub fn spread(spanned: Spanned<Self>) -> Vec<Spanned<T>> {
-        let span = spanned.span();
-        match spanned.into_inner() {
-            OneOrMany::One(value) => vec![Spanned::new(span, value)],
-            OneOrMany::Many(values) => values,
+impl<T> Entry<T> {
+    pub fn read(self, place: &Place<'_>) -> Result<Spanned<T>, NestTomlError> {
+        match self.value {
+            Ok(value) => Ok(Spanned::new(self.span, value)),
+            Err(problem) => Err(place.error(self.span, problem)),
         }
     }
 }
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Entry<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Spanned::<String>::deserialize(deserializer)?;
+        Ok(Entry { span: text.span(), value: text.get_ref().parse().map_err(|error: T::Err| error.to_string()) })
+    }
+}
+
+/// One value, or a list of them with the place of each.
+pub(super) enum OneOrMany<T> {
+    One(T),
+    Many(Vec<Entry<T>>),
+}
+
+impl<T> OneOrMany<T> {
+    /// Every value with its place in the text.
+    pub fn spread(spanned: Spanned<Self>, place: &Place<'_>) -> Result<Vec<Spanned<T>>, NestTomlError> {
+        let span = spanned.span();
+        match spanned.into_inner() {
+            OneOrMany::One(value) => Ok(vec![Spanned::new(span, value)]),
+            OneOrMany::Many(values) => values.into_iter().map(|value| value.read(place)).collect(),
+        }
+    }
+}
+
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for OneOrMany<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either<T>(PhantomData<T>);
 
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Either<T> {
+        impl<'de, T: FromStr<Err: fmt::Display>> Visitor<'de> for Either<T> {
             type Value = OneOrMany<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -166,8 +194,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
             }
 
             fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
-                let value: StrDeserializer<'_, E> = text.into_deserializer();
-                T::deserialize(value).map(OneOrMany::One)
+                text.parse().map(OneOrMany::One).map_err(E::custom)
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
