@@ -3,7 +3,7 @@
 use nuthatch_sdk::columns::{Bits, Bytes, Fixed, S64s, Text, U64s};
 use nuthatch_sdk::{Column, Logs};
 
-use super::body::Walk;
+use super::body::{Walk, budget};
 use super::check::Check;
 use super::fault::Wrong;
 use super::json::JsonSink;
@@ -66,8 +66,8 @@ impl Builder {
 pub struct Rows<'a> {
     logs: &'a Logs<'a>,
     source: &'a [u32],
-    /// Words that the walks over each row's data may still read; empty where there is nothing to walk over.
-    pub budgets: Vec<usize>,
+    /// Words that the walks over each row's data may still read; empty before the first walk.
+    budgets: Vec<usize>,
     faults: Vec<(usize, usize, Wrong)>,
 }
 
@@ -120,13 +120,16 @@ impl<'a> Rows<'a> {
 
     /// Calls `each` with a walk over every row's data. `each` adds one row, whatever it returns.
     fn walks(&mut self, number: usize, mut each: impl FnMut(&mut Walk<'a>, &'a [u8]) -> Result<(), Wrong>) {
-        for row in 0..self.source.len() {
-            let data = self.logs.data(self.source[row] as usize);
-            let mut walk = Walk::new(data, self.budgets[row]);
+        if self.budgets.is_empty() {
+            self.budgets = self.source.iter().map(|log| budget(self.logs.data(*log as usize).len())).collect();
+        }
+        for (row, (log, budget)) in self.source.iter().zip(&mut self.budgets).enumerate() {
+            let data = self.logs.data(*log as usize);
+            let mut walk = Walk::new(data, *budget);
             if let Err(wrong) = each(&mut walk, data) {
                 self.faults.push((row, number, wrong));
             }
-            self.budgets[row] = walk.budget;
+            *budget = walk.budget;
         }
     }
 }

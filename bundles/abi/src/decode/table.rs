@@ -2,7 +2,6 @@
 
 use nuthatch_sdk::{Column, Logs, Rejection};
 
-use super::body::budget;
 use super::columns::{self, Place, Rows};
 use crate::plan::{Form, Param};
 
@@ -15,9 +14,6 @@ pub fn fill(
     rejected: &mut Vec<Rejection>,
 ) -> Option<(Vec<u32>, Vec<Column>)> {
     let mut rows = Rows::new(logs, &source);
-    if form.params.iter().any(|param| !param.indexed && param.ty.is_dynamic()) {
-        rows.budgets = source.iter().map(|log| budget(logs.data(*log as usize).len())).collect();
-    }
     // The signature's hash comes before the indexed parameters.
     let mut topic = usize::from(form.topic0.is_some());
     let mut head = 0;

@@ -265,6 +265,3 @@ fn unsupported(alias: &str, event: &str, reason: &str) -> Failure {
     );
     failure("unsupported-event", message)
 }
-
-#[cfg(test)]
-mod tests;
