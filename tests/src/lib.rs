@@ -1,3 +1,4 @@
-//! Whole-system tests of nuthatch, and what they stand on.
+//! What whole-system tests share.
 
 pub mod demo_chain;
+pub mod guests;

@@ -1,6 +1,5 @@
 //! One call: a fresh store and instance, bounded, and caught whatever happens in it.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use metrics::counter;
@@ -9,7 +8,7 @@ use wasmtime::Store;
 
 use super::describe::{self, Description};
 use super::engine::PluginHost;
-use super::fault::{Circumstances, GuestFault, HostFault, Side, classify, panic_text};
+use super::fault::{Circumstances, GuestFault, HostFault, Side, classify, guarded};
 use super::limits::StoreLimiter;
 use super::load::Compiled;
 use super::log::{LogBudget, escape};
@@ -137,11 +136,7 @@ impl Plugin {
         fuel: u64,
         call: impl FnOnce(&v1::Guest, &mut Store<CallState>) -> wasmtime::Result<Result<T, RawFailure>>,
     ) -> Result<Called<T>, CallError> {
-        let ran = catch_unwind(AssertUnwindSafe(|| self.run(nest, fuel, call)));
-        let outcome = match ran {
-            Ok(outcome) => outcome,
-            Err(payload) => Err(HostFault::Panic(panic_text(payload)).into()),
-        };
+        let outcome = guarded(|| self.run(nest, fuel, call));
         let word = match &outcome {
             Ok(_) => "ok",
             Err(CallError::Guest(fault)) => fault.class(),

@@ -12,11 +12,15 @@ use metrics::counter;
 
 use super::budget::Budget;
 use super::call::{CallError, Called, Plugin};
-use super::fault::{GuestFault, HostFault};
+use super::fault::{GuestFault, HostFault, guarded};
+use super::log::escape;
 use super::parts::{Part, cut};
 use super::rows::{self, Ignored, Layout, PartRows};
 use super::validate::validate;
 use crate::model::{Fault, LogBatch, NestName, TableSchema, arrow_schema, rejected_schema};
+
+/// Bytes of a fault's message that are kept.
+const MESSAGE_BYTES: usize = 4_096;
 
 /// What happened to the logs of a batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -187,11 +191,11 @@ impl Inner {
 
     /// One call; a panic of the host's own code gets a second try before it counts as a fault.
     fn once_more(&self, part: &Part<'_>) -> Result<PartRows, CallError> {
-        match self.once(part) {
+        match guarded(|| self.once(part)) {
             Err(CallError::Host(HostFault::Panic(_))) => {}
             outcome => return outcome,
         }
-        match self.once(part) {
+        match guarded(|| self.once(part)) {
             Err(CallError::Host(HostFault::Panic(words))) => Err(GuestFault::HostPanic(words).into()),
             outcome => outcome,
         }
@@ -218,7 +222,7 @@ impl Inner {
 
     fn quarantine(&self, part: &Part<'_>, fault: &GuestFault) -> DecodeError {
         let log = part.log(0);
-        let mut message = fault.to_string();
+        let mut message = escape(&fault.to_string(), MESSAGE_BYTES);
         if part.len() > 1 {
             let last = part.log(part.len() - 1);
             message.push_str(&format!(

@@ -2,6 +2,9 @@
 
 use std::collections::HashSet;
 
+use nuthatch_registry::UnknownType;
+
+use super::log::escape;
 use super::raw::{RawColumnDef, RawDescription, RawFilter, RawTableDef};
 use super::validate::OutputError;
 use crate::model::{ColumnSchema, LogFilter, PROVENANCE, TableSchema};
@@ -53,7 +56,7 @@ fn name(what: &str, name: &str) -> Result<(), OutputError> {
     if head && tail && name.len() <= MAX_NAME {
         return Ok(());
     }
-    let shown: String = name.escape_debug().take(80).collect();
+    let shown = escape(name, 80);
     Err(OutputError::Description(format!(
         "'{shown}' is not a {what} name: lower-case letters, digits, _ and $, not a digit first, {MAX_NAME} at most"
     )))
@@ -96,7 +99,9 @@ fn check_column(table: &str, raw: RawColumnDef) -> Result<ColumnSchema, OutputEr
     name("column", &raw.name)?;
     let what = format!("column '{}' of table '{table}'", raw.name);
     doc(&what, &raw.doc)?;
-    let ty = raw.ty.parse().map_err(|unknown| OutputError::Description(format!("{what}: {unknown}")))?;
+    let ty = raw.ty.parse().map_err(|unknown: UnknownType| {
+        OutputError::Description(format!("{what}: {}", escape(&unknown.to_string(), usize::MAX)))
+    })?;
     Ok(ColumnSchema { name: raw.name, ty, nullable: raw.nullable, doc: raw.doc })
 }
 

@@ -1,5 +1,7 @@
 //! What goes wrong in a call, by whose fault.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use super::limits::{GrowFailed, LimitHit};
 use super::validate::OutputError;
 
@@ -175,6 +177,11 @@ pub(super) fn classify(error: &wasmtime::Error, call: Circumstances) -> Side {
         return Side::Guest(GuestFault::OutputTooLarge { cap: call.output_bytes, unit: "bytes" });
     }
     Side::Guest(GuestFault::InvalidOutput(OutputError::Abi(cause)))
+}
+
+/// Runs host code that handles what a guest gave; a panic in it is the host's fault and goes no further.
+pub(super) fn guarded<T, E: From<HostFault>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| Err(HostFault::Panic(panic_text(payload)).into()))
 }
 
 /// The words of a panic.

@@ -1,18 +1,31 @@
 //! A walk over foreign bytes before anything expensive or recursive touches them.
 
-use wasmparser::{ComponentExternalKind, ComponentInstance, ComponentTypeRef, Instance, Parser, Payload, TypeBounds};
+use wasmparser::{
+    ComponentExternalKind, ComponentInstance, ComponentTypeRef, CompositeInnerType, Instance, Parser, Payload,
+    TypeBounds,
+};
 
-use super::limits::ComponentLimits;
-use super::load::LoadError;
+use super::limits::{ComponentLimits, PluginLimits};
+use super::load::{LoadError, REASON_BYTES};
+use super::log::escape;
 use super::v1;
 
 const COMPONENT_LAYER: u16 = 1;
 
+const WASM_PAGE: usize = 64 << 10;
+
 /// Walks a component and holds it against the limits and the allowed imports. Returns the BLAKE3 of its code: of all
 /// sections but the outer custom ones, so that bundles which differ in manifest and files alone share it.
-pub(super) fn inspect(bytes: &[u8], limits: &ComponentLimits) -> Result<[u8; 32], LoadError> {
+pub(super) fn inspect(bytes: &[u8], limits: &PluginLimits) -> Result<[u8; 32], LoadError> {
     preamble(bytes)?;
-    let mut walk = Walk { bytes, limits, code: blake3::Hasher::new(), depth: Vec::new(), found: Found::default() };
+    let mut walk = Walk {
+        bytes,
+        call: limits,
+        limits: &limits.component,
+        code: blake3::Hasher::new(),
+        depth: Vec::new(),
+        found: Found::default(),
+    };
     for payload in Parser::new(0).parse_all(bytes) {
         walk.payload(payload.map_err(malformed)?)?;
     }
@@ -25,7 +38,7 @@ pub(super) fn inspect(bytes: &[u8], limits: &ComponentLimits) -> Result<[u8; 32]
 }
 
 fn malformed(error: wasmparser::BinaryReaderError) -> LoadError {
-    LoadError::Malformed { reason: error.to_string() }
+    LoadError::Malformed { reason: escape(&error.to_string(), REASON_BYTES) }
 }
 
 /// Tells what the bytes are when they are no component.
@@ -56,9 +69,14 @@ enum Layer {
 struct Found {
     exports: Vec<String>,
     functions: u32,
+    module_bytes: usize,
     code_bytes: usize,
     data_bytes: usize,
     type_bytes: usize,
+    /// Largest of any type so far.
+    arity: usize,
+    weight: usize,
+    canonicals: u32,
     modules: u32,
     components: u32,
     instances: u32,
@@ -68,6 +86,7 @@ struct Found {
 
 struct Walk<'a> {
     bytes: &'a [u8],
+    call: &'a PluginLimits,
     limits: &'a ComponentLimits,
     code: blake3::Hasher,
     /// Layers open around the current payload; the outer component is the first.
@@ -97,7 +116,11 @@ impl Walk<'_> {
             Payload::End(_) => {
                 self.depth.pop();
             }
-            Payload::ModuleSection { .. } => count("core modules", &mut self.found.modules, 1, limits.modules)?,
+            Payload::ModuleSection { unchecked_range, .. } => {
+                count("core modules", &mut self.found.modules, 1, limits.modules)?;
+                self.found.module_bytes += unchecked_range.len();
+                at_most("bytes of core modules", self.found.module_bytes, limits.module_bytes)?;
+            }
             Payload::ComponentSection { .. } => {
                 count("nested components", &mut self.found.components, 1, limits.components)?;
             }
@@ -117,8 +140,30 @@ impl Walk<'_> {
                     }
                 }
             }
-            Payload::MemorySection(reader) => count("memories", &mut self.found.memories, reader.count(), 1)?,
-            Payload::TableSection(reader) => count("tables", &mut self.found.tables, reader.count(), limits.tables)?,
+            Payload::ComponentCanonicalSection(reader) => {
+                count("canonical functions", &mut self.found.canonicals, reader.count(), limits.canonicals)?;
+            }
+            Payload::TypeSection(reader) => {
+                for group in reader {
+                    for ty in group.map_err(malformed)?.into_types() {
+                        self.arity(&ty.composite_type.inner)?;
+                    }
+                }
+            }
+            Payload::MemorySection(reader) => {
+                count("memories", &mut self.found.memories, reader.count(), 1)?;
+                for memory in reader {
+                    let pages = memory.map_err(malformed)?.initial;
+                    at_most("pages of initial memory", as_usize(pages), self.call.memory_bytes / WASM_PAGE)?;
+                }
+            }
+            Payload::TableSection(reader) => {
+                count("tables", &mut self.found.tables, reader.count(), limits.tables)?;
+                for table in reader {
+                    let elements = table.map_err(malformed)?.ty.initial;
+                    at_most("initial table elements", as_usize(elements), self.call.table_elements)?;
+                }
+            }
             Payload::FunctionSection(reader) => {
                 count("functions", &mut self.found.functions, reader.count(), limits.functions)?;
             }
@@ -164,6 +209,14 @@ impl Walk<'_> {
         at_most("bytes of component types", self.found.type_bytes, self.limits.type_bytes)
     }
 
+    fn arity(&mut self, ty: &CompositeInnerType) -> Result<(), LoadError> {
+        let CompositeInnerType::Func(function) = ty else { return Ok(()) };
+        let arity = function.params().len() + function.results().len();
+        at_most("parameters and results of one type", arity, self.limits.arity)?;
+        self.found.arity = self.found.arity.max(arity);
+        Ok(())
+    }
+
     fn body(&mut self, body: &wasmparser::FunctionBody<'_>) -> Result<(), LoadError> {
         let bytes = body.range().len();
         at_most("bytes in one function body", bytes, self.limits.body_bytes)?;
@@ -175,8 +228,13 @@ impl Walk<'_> {
             locals += count as usize;
             at_most("locals in one function", locals, self.limits.locals as usize)?;
         }
-        Ok(())
+        self.found.weight += bytes * (locals + self.found.arity);
+        at_most("units of work for the compiler (bytes × locals)", self.found.weight, self.limits.weight)
     }
+}
+
+fn as_usize(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 fn count(what: &'static str, found: &mut u32, more: u32, cap: u32) -> Result<(), LoadError> {
@@ -191,5 +249,5 @@ fn allowed(name: &str, ty: ComponentTypeRef) -> Result<(), LoadError> {
     if named || type_alias {
         return Ok(());
     }
-    Err(LoadError::UnknownImport { name: name.escape_debug().take(200).collect() })
+    Err(LoadError::UnknownImport { name: escape(name, 200) })
 }

@@ -48,6 +48,8 @@ pub struct PluginLimits {
 pub struct ComponentLimits {
     /// Bytes of the whole file.
     pub bytes: usize,
+    /// Bytes of all core modules together.
+    pub module_bytes: usize,
     /// Bytes of all function bodies together.
     pub code_bytes: usize,
     /// Functions with a body.
@@ -56,6 +58,13 @@ pub struct ComponentLimits {
     pub body_bytes: usize,
     /// Locals of one function.
     pub locals: u32,
+    /// Parameters and results of one core function type.
+    pub arity: usize,
+    /// Over all function bodies, the sum of bytes × (locals + the largest arity of a type): what the compiler's time
+    /// grows with in the worst case. 10^8 took nine seconds; ordinary guests stay below a tenth of it.
+    pub weight: usize,
+    /// Canonical functions: each lifted or lowered one is compiled code of its own.
+    pub canonicals: u32,
     /// Bytes of data segments.
     pub data_bytes: usize,
     /// Core modules.
@@ -101,10 +110,14 @@ impl Default for ComponentLimits {
     fn default() -> Self {
         ComponentLimits {
             bytes: 32 << 20,
+            module_bytes: 8 << 20,
             code_bytes: 4 << 20,
             functions: 20_000,
             body_bytes: 256 << 10,
-            locals: 10_000,
+            locals: 2_000,
+            arity: 100,
+            weight: 100_000_000,
+            canonicals: 64,
             data_bytes: 4 << 20,
             modules: 8,
             components: 8,

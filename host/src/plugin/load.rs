@@ -10,12 +10,14 @@ use super::call::Plugin;
 use super::engine::{PluginHost, Shared};
 use super::fault::panic_text;
 use super::inspect::inspect;
+use super::log::escape;
 use super::v1;
 
 /// Stack of the thread that reads and compiles foreign code; only what is used of it takes memory.
 const COMPILE_STACK: usize = 128 << 20;
 
-const WASM_PAGE: u64 = 64 << 10;
+/// Bytes of a reason that are kept: it may quote names out of the component.
+pub(super) const REASON_BYTES: usize = 1_024;
 
 /// Why a component is not loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -115,39 +117,44 @@ impl PluginHost {
 
 impl Shared {
     fn compile(&self, bytes: &[u8]) -> Result<Arc<Compiled>, LoadError> {
-        let code = inspect(bytes, &self.limits.component)?;
+        let code = inspect(bytes, &self.limits)?;
         let _one_at_a_time = self.compiling.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = self.find(&code) {
             return Ok(known);
         }
         Validator::new_with_features(self.features)
             .validate_all(bytes)
-            .map_err(|error| LoadError::Malformed { reason: error.to_string() })?;
+            .map_err(|error| LoadError::Malformed { reason: reason(error) })?;
         let component = Component::from_binary(&self.engine, bytes)
-            .map_err(|error| LoadError::Compile { reason: format!("{error:#}") })?;
+            .map_err(|error| LoadError::Compile { reason: reason(format_args!("{error:#}")) })?;
         self.fits(&component)?;
-        let guest = self.v1.link(&component).map_err(|error| LoadError::WrongType { reason: format!("{error:#}") })?;
+        let guest = self
+            .v1
+            .link(&component)
+            .map_err(|error| LoadError::WrongType { reason: reason(format_args!("{error:#}")) })?;
         let compiled = Arc::new(Compiled { guest, code });
         self.keep(code, &compiled);
         Ok(compiled)
     }
 
-    /// Whether an instance fits a slot of the pool.
+    /// Whether an instance fits a slot of the pool: modules may be instantiated more than once.
     fn fits(&self, component: &Component) -> Result<(), LoadError> {
-        let over = |what, found: u64, cap: u64| {
-            let error = LoadError::OverLimit { what, found: found as usize, cap: cap as usize };
-            if found > cap { Err(error) } else { Ok(()) }
-        };
         let Some(needs) = component.resources_required() else {
             return Err(LoadError::WrongType { reason: "it imports a core module".to_owned() });
         };
-        let limits = &self.limits;
-        over("memories", needs.num_memories.into(), 1)?;
-        over("tables", needs.num_tables.into(), limits.component.tables.into())?;
-        let pages = needs.max_initial_memory_size.unwrap_or(0);
-        over("pages of initial memory", pages, limits.memory_bytes as u64 / WASM_PAGE)?;
-        over("initial table elements", needs.max_initial_table_size.unwrap_or(0), limits.table_elements as u64)
+        let caps = [
+            ("memories in one instance", needs.num_memories, 1),
+            ("tables in one instance", needs.num_tables, self.limits.component.tables),
+        ];
+        match caps.into_iter().find(|(_, found, cap)| found > cap) {
+            Some((what, found, cap)) => Err(LoadError::OverLimit { what, found: found as usize, cap: cap as usize }),
+            None => Ok(()),
+        }
     }
+}
+
+fn reason(words: impl std::fmt::Display) -> String {
+    escape(&words.to_string(), REASON_BYTES)
 }
 
 /// Runs on a thread with a large stack; a panic there becomes an error.

@@ -37,36 +37,39 @@ fn burn(rounds: u64) {
     }
 }
 
+/// Frames of these lie on the engine's stack alone.
 #[inline(never)]
-fn deeper(depth: u64) -> u64 {
-    let frame = black_box([depth; 8]);
-    if black_box(true) { deeper(depth + 1).wrapping_add(frame[3]) } else { frame[5] }
+fn deeper(depth: u64, end: u64) -> u64 {
+    if depth == end { depth } else { deeper(depth + 1, end).wrapping_mul(3) ^ depth }
 }
 
 #[inline(never)]
-fn ping(depth: u64) -> u64 {
-    if black_box(true) { pong(depth + 1).wrapping_add(black_box(depth)) } else { depth }
+fn ping(depth: u64, end: u64) -> u64 {
+    if depth == end { depth } else { pong(depth + 1, end).wrapping_mul(5) ^ depth }
 }
 
 #[inline(never)]
-fn pong(depth: u64) -> u64 {
-    if black_box(true) { ping(depth + 1).wrapping_mul(black_box(3)) } else { depth }
+fn pong(depth: u64, end: u64) -> u64 {
+    if depth == end { depth } else { ping(depth + 1, end).wrapping_add(7) ^ depth }
 }
 
 #[inline(never)]
-fn deeper_with_log(depth: u64) -> u64 {
+fn deeper_with_log(depth: u64, end: u64) -> u64 {
     log(Level::Debug, "deeper");
+    if depth == end { depth } else { deeper_with_log(depth + 1, end).wrapping_mul(3) ^ depth }
+}
+
+/// Frames of this lie in linear memory, where the guest's own small stack ends first.
+#[inline(never)]
+fn deeper_in_memory(depth: u64) -> u64 {
     let frame = black_box([depth; 8]);
-    if black_box(true) { deeper_with_log(depth + 1).wrapping_add(frame[3]) } else { frame[5] }
+    if black_box(true) { deeper_in_memory(depth + 1).wrapping_add(frame[3]) } else { frame[5] }
 }
 
 fn counter_rows(batch: &LogBatch, count: u64) -> Decoded {
     let values = Values::U64s(vec![count; batch.len as usize]);
-    let rows = TableRows {
-        table: 1,
-        source: (0..batch.len).collect(),
-        columns: vec![Column { values, validity: None }],
-    };
+    let rows =
+        TableRows { table: 1, source: (0..batch.len).collect(), columns: vec![Column { values, validity: None }] };
     Decoded { tables: vec![rows], rejected: Vec::new(), ignored: Vec::new() }
 }
 
@@ -77,16 +80,15 @@ pub fn attack(name: &str, argument: &str, batch: &LogBatch) -> Option<Result<Dec
         "decode-loop" => forever(),
         "burn" => burn(number),
         "burn-per-log" => burn(number * u64::from(batch.len)),
-        "memory-grow" => {
-            while core::arch::wasm32::memory_grow(0, 16) != usize::MAX {}
-        }
+        "memory-grow" => while core::arch::wasm32::memory_grow(0, 16) != usize::MAX {},
         "memory-allocs" => loop {
             core::mem::forget(black_box(vec![1_u8; 1_000]));
         },
         "memory-per-log" => core::mem::forget(black_box(vec![1_u8; number as usize * batch.len as usize])),
-        "recursion" => drop(black_box(deeper(0))),
-        "mutual-recursion" => drop(black_box(ping(0))),
-        "recursion-with-log" => drop(black_box(deeper_with_log(0))),
+        "recursion" => drop(black_box(deeper(0, u64::MAX))),
+        "mutual-recursion" => drop(black_box(ping(0, u64::MAX))),
+        "recursion-with-log" => drop(black_box(deeper_with_log(0, u64::MAX))),
+        "recursion-in-memory" => drop(black_box(deeper_in_memory(0))),
         "panic" => {
             log(Level::Error, "evil.rs:1: as told");
             panic!("as told");
