@@ -2,7 +2,10 @@
 
 use clap::Args;
 
-use super::{ChainArg, DataArgs};
+use super::{ChainArg, DataArgs, RpcArg, RpcSources, admin, source};
+use crate::chain::RpcLimits;
+use crate::cursor;
+use crate::worker::socket::{Answer, Request};
 
 /// Go on after a reorg below the final block, by decoding again what it touched
 ///
@@ -15,8 +18,24 @@ pub struct RebuildArgs {
     pub chain: ChainArg,
     #[command(flatten)]
     pub data: DataArgs,
+    /// Endpoint of a node, needed while `dev` does not run; may be given again
+    #[arg(long, value_name = "[CHAIN=]URL", num_args = 1..)]
+    pub rpc: Vec<RpcArg>,
 }
 
-pub(super) async fn run(_args: RebuildArgs) -> anyhow::Result<()> {
-    anyhow::bail!("this build has no `cursor rebuild` yet")
+pub(super) async fn run(args: RebuildArgs) -> anyhow::Result<()> {
+    let data = args.data.folder();
+    let chain = args.chain.id();
+    if let Some(answer) = admin::ask(&data, Request::Rebuild { chain }).await? {
+        return admin::print(answer, false);
+    }
+    let urls = RpcSources::new(args.rpc, [args.data.dir.as_path()])?.urls(chain, &[chain])?;
+    let source = source::open(chain, &urls, RpcLimits::default()).await?;
+    for (found, store) in admin::open_all(&data).await? {
+        if found == chain {
+            let text = cursor::rebuild(&*source, &store).await?;
+            return admin::print(Answer::Done { text }, false);
+        }
+    }
+    anyhow::bail!("{} holds nothing of chain {chain}", data.display())
 }

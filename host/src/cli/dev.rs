@@ -2,10 +2,18 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 
-use super::RpcArg;
+use super::args::data_folder;
+use super::nests::load_folders;
+use super::{RpcArg, RpcSources, Usage, process, source};
+use crate::chain::RpcLimits;
+use crate::cursor::{Settings, Until};
+use crate::model::ChainId;
+use crate::plugin::{PluginHost, PluginLimits};
+use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder};
 
 /// Index one or many nests, follow their chains, answer SQL over HTTP
 ///
@@ -42,6 +50,30 @@ pub struct DevArgs {
     pub backfill: Option<u64>,
 }
 
-pub(super) async fn run(_args: DevArgs) -> anyhow::Result<()> {
-    anyhow::bail!("this build has no `dev` yet")
+pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
+    let (data, folder) = match (&args.data, args.dir.as_slice()) {
+        (Some(data), _) => (data.clone(), Folder::Shared),
+        (None, [dir]) => (data_folder(dir), Folder::OfOneNest),
+        (None, _) => {
+            return Err(Usage::error(
+                "with more than one --dir the data needs a folder of its own: give --data FOLDER",
+            ));
+        }
+    };
+    let listener = process::listen(args.listen).await?;
+    let metrics = process::Metrics::install()?;
+    let host = Arc::new(PluginHost::new(PluginLimits::default())?);
+    let nests = load_folders(host, args.dir.clone(), args.backfill).await?;
+    let in_use: Vec<ChainId> = nests.keys().copied().collect();
+    let urls = RpcSources::new(args.rpc, args.dir.iter().map(PathBuf::as_path))?;
+    let mut chains = Vec::new();
+    for (chain, nests) in nests {
+        let source = source::open(chain, &urls.urls(chain, &in_use)?, RpcLimits::default()).await?;
+        chains.push(ChainPlan { source, nests });
+    }
+    let stop = process::stop_on_signals()?;
+    let plan = EmbeddedPlan { data, chains, settings: Settings::default(), folder, until: Until::Stopped };
+    let embedded = Embedded::start(plan, stop.clone()).await?;
+    let engine = process::engine(&embedded)?;
+    process::serve_until_stopped(embedded, engine, listener, metrics, stop).await
 }

@@ -1,5 +1,6 @@
 //! One file a command; parses, calls, prints.
 
+mod admin;
 mod args;
 mod bundle_build;
 mod bundle_inspect;
@@ -15,7 +16,9 @@ mod init;
 mod logging;
 mod nest_retry;
 mod nest_status;
+mod nests;
 mod output;
+mod process;
 mod progress;
 mod reset;
 mod rpc_urls;

@@ -2,7 +2,9 @@
 
 use clap::Args;
 
-use super::DataArgs;
+use super::{DataArgs, admin};
+use crate::store::{HotReader, HotStore};
+use crate::worker::socket::{Answer, Request};
 
 /// Let a quarantined nest try again
 ///
@@ -16,6 +18,17 @@ pub struct RetryArgs {
     pub data: DataArgs,
 }
 
-pub(super) async fn run(_args: RetryArgs) -> anyhow::Result<()> {
-    anyhow::bail!("this build has no `nest retry` yet")
+pub(super) async fn run(args: RetryArgs) -> anyhow::Result<()> {
+    let data = args.data.folder();
+    if let Some(answer) = admin::ask(&data, Request::Retry { nest: args.name.clone() }).await? {
+        return admin::print(answer, false);
+    }
+    for (_, store) in admin::open_all(&data).await? {
+        let endpoints = store.read().await?.endpoints().await?;
+        let Some(endpoint) = endpoints.into_iter().find(|endpoint| endpoint.name == args.name) else { continue };
+        store.retry(endpoint.dataset).await?;
+        let text = format!("nest '{}' tries again when `nuthatch dev` runs", args.name);
+        return admin::print(Answer::Done { text }, false);
+    }
+    anyhow::bail!("{} holds no nest '{}'; `nuthatch nest status` shows what is there", data.display(), args.name)
 }

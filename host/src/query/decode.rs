@@ -3,18 +3,15 @@
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::ipc::reader::StreamReader;
 use bytes::Bytes;
 
 use super::tables::Table;
 use super::wide;
+use crate::store::chunk;
 
 /// What is wrong with a chunk.
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// It is not Arrow.
-    #[error("the stored rows are damaged: {0}")]
-    Arrow(#[from] arrow::error::ArrowError),
     /// It holds other columns or another number of rows than the store says.
     #[error("the stored rows are damaged: {0}")]
     Shape(String),
@@ -22,8 +19,7 @@ pub enum DecodeError {
 
 /// These columns of a chunk.
 pub fn decode(bytes: &Bytes, table: &Table, wanted: &[usize], rows: u64) -> Result<Vec<ArrayRef>, DecodeError> {
-    let mut reader = StreamReader::try_new(std::io::Cursor::new(bytes), None)?;
-    let batch = reader.next().ok_or_else(|| DecodeError::Shape("there are none".to_owned()))??;
+    let batch = chunk::decode(&table.stored, bytes.clone()).map_err(|bad| DecodeError::Shape(bad.to_string()))?;
     if batch.num_rows() as u64 != rows {
         return Err(DecodeError::Shape(format!("{} rows instead of {rows}", batch.num_rows())));
     }

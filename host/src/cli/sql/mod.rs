@@ -145,3 +145,8 @@ pub(super) async fn run(args: SqlArgs) -> anyhow::Result<()> {
     }
     output.finish()
 }
+
+/// The JSON form of an answer as a table for a terminal.
+pub(super) fn table_of(json: &str) -> anyhow::Result<String> {
+    Ok(render::table(&serde_json::from_str(json)?))
+}
