@@ -38,8 +38,10 @@ async fn indexed(dir: &std::path::Path, host: &PluginHost) -> QueryEngine {
 
     let lock = DataLock::acquire(dir).unwrap();
     let store = SqliteStore::open(&lock, source.chain_id(), SqliteOptions::default()).await.unwrap();
-    let key =
-        DatasetKey { identity: bundle.data_identity(), first_block: nuthatch::model::BlockNumber(manifest.first_block()) };
+    let key = DatasetKey {
+        identity: bundle.data_identity(),
+        first_block: nuthatch::model::BlockNumber(manifest.first_block()),
+    };
     let new = NewDataset {
         key,
         nest: manifest.name.clone(),
@@ -113,7 +115,9 @@ async fn the_views_of_the_demo_answer_what_its_chain_holds() {
     let told: BTreeMap<Address, U256> = rows(&engine, "SELECT account, balance FROM balances")
         .await
         .iter()
-        .map(|row| (row["account"].as_str().unwrap().parse().unwrap(), row["balance"].as_str().unwrap().parse().unwrap()))
+        .map(|row| {
+            (row["account"].as_str().unwrap().parse().unwrap(), row["balance"].as_str().unwrap().parse().unwrap())
+        })
         .collect();
     assert_eq!(told, balances);
 
