@@ -36,6 +36,16 @@ pub(super) fn run(args: HelpArgs) -> anyhow::Result<()> {
 /// The whole reference: what `docs/cli.md` holds.
 pub(super) fn markdown() -> String {
     let options = clap_markdown::MarkdownOptions::new().title("Command-line reference".to_owned()).show_footer(false);
-    let text = clap_markdown::help_markdown_custom::<Cli>(&options);
+    let text = clap_markdown::help_markdown_command_custom(&with_fenced_examples(Cli::command()), &options);
     format!("<!-- Written by `nuthatch help --markdown`. -->\n\n{}\n", text.trim_end())
+}
+
+/// What stands after the options is laid out by hand, so Markdown must leave it as it is.
+fn with_fenced_examples(mut command: clap::Command) -> clap::Command {
+    if let Some(after) = command.get_after_long_help() {
+        let fenced = format!("```text\n{after}\n```");
+        command = command.after_long_help(fenced);
+    }
+    let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    names.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_fenced_examples))
 }

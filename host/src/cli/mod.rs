@@ -5,6 +5,7 @@ mod args;
 mod bundle_build;
 mod bundle_inspect;
 mod cursor_rebuild;
+pub mod data_folder;
 mod dataset;
 pub mod demo;
 pub mod dev;

@@ -3,6 +3,7 @@
 //! The same files give the same bytes. Only what nest.toml names is read; the folder is never walked.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -63,7 +64,6 @@ pub enum DecoderChoice {
 }
 
 /// A nest that was built.
-#[derive(Debug)]
 pub struct BuiltNest {
     /// The bundle file.
     pub bytes: Arc<[u8]>,
@@ -73,6 +73,15 @@ pub struct BuiltNest {
     pub plugin: Plugin,
     /// What nest.lock has to say, where it does not say so yet.
     pub new_lock: Option<String>,
+}
+
+impl fmt::Debug for BuiltNest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BuiltNest")
+            .field("bundle", &self.bundle)
+            .field("new_lock", &self.new_lock)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Why a nest folder gives no bundle.
@@ -212,6 +221,11 @@ pub fn build_files<F: NestFiles + ?Sized>(
     }
     let new_lock = check_lock(nest, decoder)?;
     let files = read_files(nest, &toml)?;
+    for view in &toml.views {
+        if files.get(&view.sql).is_some_and(|sql| std::str::from_utf8(sql).is_err()) {
+            return Err(NestFolderError::NotText { file: format!("{place}{}", view.sql.as_str()) });
+        }
+    }
     let config = toml.plan_config(&files)?;
 
     let plugin = host.load(STANDARD_DECODER)?;

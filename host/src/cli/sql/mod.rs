@@ -1,6 +1,7 @@
 //! `nuthatch sql`: ask a running `dev`, or a data folder.
 
 mod answer;
+mod local;
 mod remote;
 mod render;
 mod repl;
@@ -13,8 +14,9 @@ use clap::{Args, ValueEnum};
 use nuthatch_registry::NestName;
 use url::Url;
 
-use super::{Output, Usage};
+use super::Output;
 use answer::JsonAnswer;
+use local::Local;
 use remote::Remote;
 use statements::Statements;
 
@@ -26,7 +28,7 @@ use statements::Statements;
 #[command(after_long_help = "\
 Examples:
   nuthatch sql 'SELECT count(*) FROM usdc__transfer'
-  nuthatch sql \"SELECT * FROM usdc__transfer WHERE \\\"from\\\" = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' LIMIT 5\"
+  nuthatch sql \"SELECT * FROM usdc__transfer WHERE from_ = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' LIMIT 5\"
   nuthatch sql --dir usdc --format csv 'SELECT * FROM events_by_day' > days.csv
       Reads the data folder; nothing has to run.
   nuthatch sql < queries.sql")]
@@ -67,13 +69,14 @@ pub struct Session {
 
 enum Backend {
     Remote(Remote),
+    Local(Local),
 }
 
 impl Session {
     async fn open(args: &SqlArgs) -> anyhow::Result<Self> {
         let backend = match &args.dir {
             None => Backend::Remote(Remote::connect(args.url.clone(), args.nest.clone()).await?),
-            Some(_) => return Err(Usage::error("--dir is not there yet")),
+            Some(dir) => Backend::Local(Local::open(dir, args.nest.clone()).await?),
         };
         Ok(Session { backend, format: args.format })
     }
@@ -83,6 +86,8 @@ impl Session {
         let mut text = match (&self.backend, self.format) {
             (Backend::Remote(remote), Format::Csv) => remote.text(sql, "text/csv").await?,
             (Backend::Remote(remote), _) => remote.text(sql, "application/json").await?,
+            (Backend::Local(local), Format::Csv) => local.query(sql).await?.to_csv(),
+            (Backend::Local(local), _) => local.query(sql).await?.to_json(),
         };
         if self.format == Format::Table {
             let answer: JsonAnswer = serde_json::from_str(&text)
@@ -100,6 +105,7 @@ impl Session {
     pub fn place(&self) -> String {
         match &self.backend {
             Backend::Remote(remote) => format!("nest '{}' at {}", remote.nest(), remote.base()),
+            Backend::Local(local) => format!("nest '{}' in {}", local.nest(), local.folder().display()),
         }
     }
 
@@ -107,6 +113,7 @@ impl Session {
     pub fn prompt(&self) -> &str {
         match &self.backend {
             Backend::Remote(remote) => remote.nest().as_str(),
+            Backend::Local(local) => local.nest().as_str(),
         }
     }
 }

@@ -69,14 +69,8 @@ async fn only_nest(client: &reqwest::Client, base: &Url) -> anyhow::Result<NestN
         .json()
         .await
         .map_err(|_| anyhow::anyhow!("{base} did not answer as nuthatch does; check --url"))?;
-    match index.nests.as_slice() {
-        [one] => Ok(one.name.clone()),
-        [] => Err(anyhow::anyhow!("{base} serves no nest yet")),
-        several => {
-            let names: Vec<&str> = several.iter().map(|nest| nest.name.as_str()).collect();
-            Err(Usage::error(format!("{base} serves several nests; choose one with --nest: {}", names.join(", "))))
-        }
-    }
+    let names: Vec<NestName> = index.nests.into_iter().map(|nest| nest.name).collect();
+    super::local::only(&names, base.as_str())
 }
 
 fn at(base: &Url, path: &[&str]) -> anyhow::Result<Url> {
