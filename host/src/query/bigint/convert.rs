@@ -8,8 +8,8 @@ use arrow::array::{
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
-    ArrowPrimitiveType, DataType, Decimal128Type, Decimal256Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type, i256,
+    ArrowPrimitiveType, DataType, Decimal128Type, Decimal256Type, Float64Type, Int8Type, Int16Type, Int32Type,
+    Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type, i256,
 };
 use datafusion::error::{DataFusionError, Result};
 use num_bigint::BigInt;

@@ -1,13 +1,15 @@
 #![allow(clippy::unwrap_used)]
 
+mod routes;
 mod sql;
+mod stored;
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use tokio::net::TcpListener;
 
-use super::{Surroundings, router, run};
+pub use super::{Surroundings, router, run};
 use crate::query::QueryLimits;
 use crate::query::tests::{Bench, bench_with};
 

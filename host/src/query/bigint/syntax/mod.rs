@@ -4,16 +4,16 @@
 //! these are rewritten on the syntax tree: long literals become calls, `-x` becomes a function, `IS DISTINCT FROM` an
 //! operator that has a hook, `CAST(x AS uint256)` a conversion, and `^` takes its usual place before `*`.
 
-mod caret;
 mod call;
+mod caret;
 mod values;
 
 use std::ops::ControlFlow;
 
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Query, Statement as SqlStatement, UnaryOperator, Value, ValueWithSpan, VisitMut,
-    VisitorMut,
+    BinaryOperator, CastKind, DataType, Expr, Query, Statement as SqlStatement, UnaryOperator, Value, ValueWithSpan,
+    VisitMut, VisitorMut,
 };
 
 use call::call;
@@ -117,7 +117,9 @@ fn rewrite(expr: &mut Expr) -> Option<Expr> {
         return Some(call("to_integer", Expr::Value(Value::SingleQuotedString(digits).with_empty_span())));
     }
     match expr {
-        Expr::UnaryOp { op: UnaryOperator::Minus, expr } if !is_number(expr) && !matches!(**expr, Expr::Interval(_)) => {
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr }
+            if !is_number(expr) && !matches!(**expr, Expr::Interval(_)) =>
+        {
             Some(call(NEGATE, take(expr)))
         }
         Expr::UnaryOp { op: UnaryOperator::Plus, expr } => Some(Expr::Nested(Box::new(take(expr)))),

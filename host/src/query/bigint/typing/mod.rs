@@ -165,9 +165,10 @@ pub(super) fn into_wide(side: Typed) -> Result<Expr> {
     match &side.ty {
         DataType::Null => Ok(side.expr),
         ty if ty.is_integer() || ty.is_string() => Ok(to_integer(side.expr, OnBadValue::Fail)),
-        DataType::Decimal32(_, 0) | DataType::Decimal64(_, 0) | DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0) => {
-            Ok(to_integer(side.expr, OnBadValue::Fail))
-        }
+        DataType::Decimal32(_, 0)
+        | DataType::Decimal64(_, 0)
+        | DataType::Decimal128(_, 0)
+        | DataType::Decimal256(_, 0) => Ok(to_integer(side.expr, OnBadValue::Fail)),
         ty => mismatch(ty),
     }
 }
@@ -175,7 +176,9 @@ pub(super) fn into_wide(side: Typed) -> Result<Expr> {
 /// The error for a type that does not mix with integers.
 pub(super) fn mismatch<T>(ty: &DataType) -> Result<T> {
     let hint = match ty {
-        DataType::Binary | DataType::BinaryView | DataType::FixedSizeBinary(_) => ": uint256(x) reads bytes as an integer",
+        DataType::Binary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            ": uint256(x) reads bytes as an integer"
+        }
         ty if ty.is_floating() || ty.is_decimal() => {
             ": cast the integer to double, or the other side with to_integer(x), which cuts off its fraction"
         }
