@@ -5,7 +5,7 @@ use std::sync::Arc;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
-use super::aggregate::{Aggregate, exact};
+use super::aggregate::{self, Aggregate, exact};
 use super::functions::operation::Operation;
 use super::functions::adapted::adapt;
 use super::functions::{arithmetic, conversion, unary, units};
@@ -25,6 +25,11 @@ pub fn install(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     }
     scalars.extend(scalar_functions());
     let aggregates = builder.aggregate_functions().get_or_insert_default();
+    for function in aggregates.iter_mut() {
+        if let Some(adapted) = aggregate::adapt(function) {
+            *function = adapted;
+        }
+    }
     let exact = exact_aggregates(aggregates);
     aggregates.extend(exact);
     let analyzer = builder.analyzer().get_or_insert_default();

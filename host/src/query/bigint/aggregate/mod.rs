@@ -1,6 +1,7 @@
 //! `sum` and `avg` over integers, exact and without overflow; over other types DataFusion's own.
 
 mod accumulator;
+mod adapted;
 mod groups;
 mod outcome;
 mod total;
@@ -18,6 +19,8 @@ use datafusion::logical_expr::{
     Signature, StatisticsArgs, Volatility,
 };
 use datafusion::scalar::ScalarValue;
+
+pub use adapted::adapt;
 
 use accumulator::{DISTINCT_ITEM, DistinctAccumulator, ExactAccumulator};
 use groups::ExactGroups;

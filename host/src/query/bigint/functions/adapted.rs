@@ -34,6 +34,16 @@ pub fn adapt(inner: &Arc<ScalarUDF>) -> Option<Arc<ScalarUDF>> {
     Some(Arc::new(ScalarUDF::new_from_impl(Adapted { inner: Arc::clone(inner), handling, signature })))
 }
 
+impl Adapted {
+    /// What the function would coerce these types to.
+    fn inner_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        let fields: Vec<FieldRef> =
+            types.iter().map(|ty| Arc::new(Field::new("argument", ty.clone(), true))).collect();
+        let coerced = fields_with_udf(&fields, self.inner.as_ref())?;
+        Ok(coerced.iter().map(|field| field.data_type().clone()).collect())
+    }
+}
+
 impl ScalarUDFImpl for Adapted {
     fn name(&self) -> &str {
         self.inner.name()
@@ -52,15 +62,11 @@ impl ScalarUDFImpl for Adapted {
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        let wide = types.contains(&DataType::LargeBinary);
-        let types = if wide { self.handling.stand_ins(types)? } else { types.to_vec() };
-        if types.contains(&DataType::LargeBinary) && types.iter().all(|ty| *ty == types[0]) {
-            return Ok(types);
+        // Left as they are: the typing rule converts them before anything is cast.
+        if types.contains(&DataType::LargeBinary) {
+            return Ok(types.to_vec());
         }
-        let fields: Vec<FieldRef> =
-            types.into_iter().map(|ty| Arc::new(Field::new("argument", ty, true))).collect();
-        let coerced = fields_with_udf(&fields, self.inner.as_ref())?;
-        Ok(coerced.iter().map(|field| field.data_type().clone()).collect())
+        self.inner_types(types)
     }
 
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
@@ -73,6 +79,19 @@ impl ScalarUDFImpl for Adapted {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        if !args.arg_fields.iter().any(|field| *field.data_type() == DataType::LargeBinary) {
+            return self.inner.return_field_from_args(args);
+        }
+        let types: Vec<DataType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let types = self.handling.stand_ins(&types)?;
+        let types = if types.contains(&DataType::LargeBinary) { types } else { self.inner_types(&types)? };
+        let fields: Vec<FieldRef> = args
+            .arg_fields
+            .iter()
+            .zip(types)
+            .map(|(field, ty)| Arc::new(field.as_ref().clone().with_data_type(ty)))
+            .collect();
+        let args = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: args.scalar_arguments };
         self.inner.return_field_from_args(args)
     }
 

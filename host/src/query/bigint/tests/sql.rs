@@ -1,4 +1,4 @@
-use super::harness::{add_table, cell, column, context};
+use super::harness::{add_table, column, context};
 
 fn session() -> datafusion::prelude::SessionContext {
     let context = context();

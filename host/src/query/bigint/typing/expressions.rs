@@ -17,7 +17,7 @@ use super::super::functions::conversion::{from_integer, is_conversion, literal, 
 use super::super::functions::operation::Operation;
 use super::super::functions::{arithmetic, is_own, unary};
 use super::binary::{Combined, combine, plain};
-use super::functions::{DOUBLE_AGGREGATES, Handling, handling, refuse};
+use super::functions::{Handling, aggregate_handling, handling, refuse};
 use super::subquery::widen;
 use super::unify::Common;
 use super::{Typed, WIDE, into_wide, mismatch};
@@ -227,25 +227,30 @@ impl Expressions<'_> {
     }
 
     fn aggregate(&self, mut call: AggregateFunction) -> Result<Expr> {
-        if DOUBLE_AGGREGATES.contains(&call.func.name()) {
-            call.params.args = Handling::Double.convert(self.typed_all(call.params.args)?)?;
-            for sort in &mut call.params.order_by {
-                sort.expr = self.typed(sort.expr.clone())?.into_double();
+        if let Some(handling) = aggregate_handling(call.func.name()) {
+            call.params.args = handling.convert(self.typed_all(call.params.args)?)?;
+            if handling == Handling::Double {
+                // WITHIN GROUP repeats the argument here; doubles are in the order of their integers.
+                for sort in &mut call.params.order_by {
+                    sort.expr = self.typed(sort.expr.clone())?.into_double();
+                }
             }
-        } else if call.func.name() == "string_agg" {
-            call.params.args = Handling::Text.convert(self.typed_all(call.params.args)?)?;
         }
         Ok(Expr::AggregateFunction(call))
     }
 
     fn window(&self, mut call: WindowFunction) -> Result<Expr> {
-        let name = call.fun.name().to_owned();
-        if let WindowFunctionDefinition::AggregateUDF(function) = &call.fun {
-            if DOUBLE_AGGREGATES.contains(&function.name()) {
-                call.params.args = Handling::Double.convert(self.typed_all(call.params.args)?)?;
+        match &call.fun {
+            WindowFunctionDefinition::AggregateUDF(function) => {
+                if let Some(handling) = aggregate_handling(function.name()) {
+                    call.params.args = handling.convert(self.typed_all(call.params.args)?)?;
+                }
             }
-        } else if matches!(name.as_str(), "lag" | "lead") {
-            call.params.args = self.shift_arguments(call.params.args)?;
+            WindowFunctionDefinition::WindowUDF(function) => {
+                if matches!(function.name(), "lag" | "lead") {
+                    call.params.args = self.shift_arguments(call.params.args)?;
+                }
+            }
         }
         if let Some(first) = call.params.order_by.first()
             && self.is_wide(&first.expr)

@@ -48,7 +48,7 @@ const PASS: &[&str] = &[
     "struct", "union_extract",
 ];
 /// Aggregates over numbers that are no integers.
-pub const DOUBLE_AGGREGATES: &[&str] = &[
+const DOUBLE_AGGREGATES: &[&str] = &[
     "approx_median", "approx_percentile_cont", "approx_percentile_cont_with_weight", "corr", "covar_pop", "covar_samp",
     "median", "percentile_cont", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope",
     "regr_sxx", "regr_sxy", "regr_syy", "stddev", "stddev_pop", "var_pop", "var",
@@ -68,6 +68,15 @@ pub fn handling(name: &str) -> Option<Handling> {
         _ if has(PASS) => Handling::Pass,
         _ => return None,
     })
+}
+
+/// How an aggregate by this name takes integers, where not as they are.
+pub fn aggregate_handling(name: &str) -> Option<Handling> {
+    match name {
+        "string_agg" => Some(Handling::Text),
+        name if DOUBLE_AGGREGATES.contains(&name) => Some(Handling::Double),
+        _ => None,
+    }
 }
 
 impl Handling {

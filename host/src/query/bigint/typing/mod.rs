@@ -134,7 +134,7 @@ impl Number {
                 let wide = convert::to_wide(&other.to_array()?, convert::Range::Any, OnBadValue::Fail)?;
                 whole(codec::decode(wide.value(0)).map_err(plan_error)?)
             }
-            other => plan_err!("cannot use {} as an integer", type_name(&other.data_type())),
+            other => mismatch(&other.data_type()),
         }
     }
 
