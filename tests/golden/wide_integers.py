@@ -267,7 +267,7 @@ each("least(u, i, 5)", lambda row: min(v for v in (row["u"], row["i"], 5) if v i
 each("greatest(n, b, i)", lambda row: max((v for v in (row["n"], row["b"], row["i"]) if v is not None), default=None))
 each("nvl(u, 3)", lambda row: row["u"] if row["u"] is not None else 3)
 each("nvl2(n, u, i)", lambda row: row["u"] if row["n"] is not None else row["i"])
-each("[u, 1]", lambda row: f"[{'null' if row['u'] is None else row['u']},1]")
+each("[u, 1]", lambda row: f"[{'null' if row['u'] is None else row['u']}, 1]")
 
 # --- order, groups, distinct ------------------------------------------------------------------------------------------
 rows("SELECT u FROM t ORDER BY u, id", [(v,) for v in sorted(present("u"))] + [(None,)])
@@ -325,7 +325,7 @@ one("SELECT sum(t.b), sum(t.n) FROM t CROSS JOIN series WHERE t.id = 2", 5000 * 
 one("SELECT sum(t.u * t.u) FROM t CROSS JOIN series WHERE t.id = 9", 5000 * MAX * MAX)
 one("SELECT sum(x) FROM series", sum(range(1, 5001)))
 rows("SELECT x % 2, sum(t.u) FROM t CROSS JOIN series WHERE t.id = 9 GROUP BY x % 2 ORDER BY 1", [(0, 2500 * MAX), (1, 2500 * MAX)])
-one("SELECT array_agg(u ORDER BY u) FROM t WHERE u < 2^65", f"[0,1,{E18},{2**64}]")
+one("SELECT array_agg(u ORDER BY u) FROM t WHERE u < 2^65", f"[0, 1, {E18}, {2**64}]")
 one("SELECT median(i), stddev_pop(n) FROM t WHERE id IN (3, 4, 5)", 0.0, (2 / 3) ** 0.5)
 one("SELECT string_agg(u, ',' ORDER BY u) FROM t WHERE u < 2^65", f"0,1,{E18},{2**64}")
 one("SELECT first_value(u ORDER BY u DESC) FROM t WHERE u IS NOT NULL", MAX)

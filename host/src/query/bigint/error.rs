@@ -81,7 +81,9 @@ pub fn type_name(ty: &DataType) -> String {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".into(),
         DataType::Binary | DataType::BinaryView => "bytes".into(),
         DataType::FixedSizeBinary(width) => format!("{width} bytes"),
-        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => format!("decimal({p},{s})"),
+        DataType::Decimal32(p, s) | DataType::Decimal64(p, s) | DataType::Decimal128(p, s) => {
+            format!("decimal({p},{s})")
+        }
         DataType::Decimal256(p, s) => format!("decimal({p},{s})"),
         DataType::Timestamp(..) => "timestamp".into(),
         other => other.to_string().to_lowercase(),

@@ -6,8 +6,8 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
 use super::aggregate::{self, Aggregate, exact};
-use super::functions::operation::Operation;
 use super::functions::adapted::adapt;
+use super::functions::operation::Operation;
 use super::functions::{arithmetic, conversion, unary, units};
 use super::typing::planner::IntegerPlanner;
 use super::typing::plans::{IntegerCasts, IntegerTyping};
@@ -42,7 +42,12 @@ pub fn install(mut builder: SessionStateBuilder) -> SessionStateBuilder {
 }
 
 fn scalar_functions() -> impl Iterator<Item = Arc<ScalarUDF>> {
-    Operation::ALL.into_iter().map(arithmetic::function).chain(conversion::functions()).chain(unary::functions()).chain(units::functions())
+    Operation::ALL
+        .into_iter()
+        .map(arithmetic::function)
+        .chain(conversion::functions())
+        .chain(unary::functions())
+        .chain(units::functions())
 }
 
 fn exact_aggregates(known: &[Arc<AggregateUDF>]) -> Vec<Arc<AggregateUDF>> {

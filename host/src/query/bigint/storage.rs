@@ -148,9 +148,7 @@ pub fn to_storage(array: &LargeBinaryArray, signedness: Signedness) -> Result<Fi
             let value = super::text::to_decimal(bytes);
             return Err(IntegerError::OutOfRange { value, target: signedness.target().into() });
         };
-        builder
-            .append_value(stored)
-            .map_err(|error| IntegerError::Malformed(error.to_string()))?;
+        builder.append_value(stored).map_err(|error| IntegerError::Malformed(error.to_string()))?;
     }
     Ok(builder.finish())
 }

@@ -37,8 +37,7 @@ pub fn adapt(inner: &Arc<AggregateUDF>) -> Option<Arc<AggregateUDF>> {
 impl AdaptedAggregate {
     /// What the aggregate would coerce these types to.
     fn inner_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        let fields: Vec<FieldRef> =
-            types.iter().map(|ty| Arc::new(Field::new("argument", ty.clone(), true))).collect();
+        let fields: Vec<FieldRef> = types.iter().map(|ty| Arc::new(Field::new("argument", ty.clone(), true))).collect();
         let coerced = fields_with_udf(&fields, self.inner.as_ref())?;
         Ok(coerced.iter().map(|field| field.data_type().clone()).collect())
     }
@@ -75,11 +74,8 @@ impl AggregateUDFImpl for AdaptedAggregate {
         }
         let types: Vec<DataType> = fields.iter().map(|field| field.data_type().clone()).collect();
         let types = self.inner_types(&self.handling.stand_ins(&types)?)?;
-        let fields: Vec<FieldRef> = fields
-            .iter()
-            .zip(types)
-            .map(|(field, ty)| Arc::new(field.as_ref().clone().with_data_type(ty)))
-            .collect();
+        let fields: Vec<FieldRef> =
+            fields.iter().zip(types).map(|(field, ty)| Arc::new(field.as_ref().clone().with_data_type(ty))).collect();
         self.inner.return_field(&fields)
     }
 

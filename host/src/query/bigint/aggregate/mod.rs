@@ -20,11 +20,12 @@ use datafusion::logical_expr::{
 };
 use datafusion::scalar::ScalarValue;
 
+pub use accumulator::{DistinctAccumulator, ExactAccumulator};
 pub use adapted::adapt;
+pub use groups::ExactGroups;
+pub use outcome::Outcome;
 
-use accumulator::{DISTINCT_ITEM, DistinctAccumulator, ExactAccumulator};
-use groups::ExactGroups;
-use outcome::Outcome;
+use accumulator::DISTINCT_ITEM;
 
 /// Which aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

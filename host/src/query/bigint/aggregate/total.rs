@@ -66,11 +66,8 @@ impl Total {
         let mut carry = false;
         for (own, other) in self.limbs.iter_mut().zip(limbs) {
             let (once, first) = if adds { own.overflowing_add(other) } else { own.overflowing_sub(other) };
-            let (twice, second) = if adds {
-                once.overflowing_add(carry.into())
-            } else {
-                once.overflowing_sub(carry.into())
-            };
+            let (twice, second) =
+                if adds { once.overflowing_add(carry.into()) } else { once.overflowing_sub(carry.into()) };
             *own = twice;
             carry = first || second;
         }

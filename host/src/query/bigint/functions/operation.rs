@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, Datum, Int64Array, LargeBinaryArray, LargeBinaryBuilder, PrimitiveArray, Scalar, UInt64Array,
+    Array, ArrayRef, AsArray, Datum, Int64Array, LargeBinaryArray, LargeBinaryBuilder, PrimitiveArray, Scalar,
+    UInt64Array,
 };
 use arrow::compute::kernels::numeric;
 use arrow::datatypes::{ArrowPrimitiveType, DataType, Float64Type, Int64Type, UInt64Type};
@@ -218,7 +219,12 @@ impl<'a> Side<'a> {
     }
 }
 
-fn rows(operation: Operation, left: &Side, right: &Side, count: usize) -> impl Iterator<Item = Result<Option<Row>, IntegerError>> {
+fn rows(
+    operation: Operation,
+    left: &Side,
+    right: &Side,
+    count: usize,
+) -> impl Iterator<Item = Result<Option<Row>, IntegerError>> {
     (0..count).map(move |row| {
         let (Some(left), Some(right)) = (left.value(row)?, right.value(row)?) else {
             return Ok(None);

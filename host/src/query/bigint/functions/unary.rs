@@ -152,7 +152,9 @@ impl Unary {
             value.to_i128().ok_or_else(|| overflow(&value))
         };
         let wides: Box<dyn Iterator<Item = Result<Option<Wide>, IntegerError>>> = match array.data_type() {
-            DataType::LargeBinary => Box::new(array.as_binary::<i64>().iter().map(|v| v.map(codec::decode).transpose())),
+            DataType::LargeBinary => {
+                Box::new(array.as_binary::<i64>().iter().map(|v| v.map(codec::decode).transpose()))
+            }
             DataType::UInt64 if *result == DataType::UInt64 => return Ok(Arc::clone(array)),
             DataType::UInt64 => {
                 let values = array.as_primitive::<arrow::datatypes::UInt64Type>().iter();

@@ -108,11 +108,9 @@ proptest! {
 
 #[test]
 fn nulls_keep_their_place_through_storage() {
-    let stored = FixedSizeBinaryArray::try_from_sparse_iter_with_size(
-        [Some([0u8; 32]), None, Some([0xff; 32])].into_iter(),
-        32,
-    )
-    .unwrap();
+    let stored =
+        FixedSizeBinaryArray::try_from_sparse_iter_with_size([Some([0u8; 32]), None, Some([0xff; 32])].into_iter(), 32)
+            .unwrap();
     let wide = from_storage(&stored, Signedness::Unsigned);
     assert_eq!((wide.is_null(1), wide.null_count()), (true, 1));
     assert_eq!(to_decimal(wide.value(0)), "0");

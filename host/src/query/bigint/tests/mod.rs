@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+mod arithmetic;
 mod codec;
 mod golden;
 mod harness;

@@ -5,6 +5,7 @@
 //! rule before DataFusion's own type coercion, and casts that the latter adds are replaced by a rule after it.
 
 pub mod binary;
+mod casts;
 mod compare;
 mod expressions;
 pub mod functions;
@@ -21,6 +22,7 @@ use datafusion::scalar::ScalarValue;
 use super::convert::OnBadValue;
 use super::error::{IntegerError, type_name};
 use super::functions::conversion::{from_integer, literal, to_integer};
+use super::functions::nested::{holds_integers, integers_as_text};
 use super::value::Wide;
 use super::{codec, convert, text};
 
@@ -44,9 +46,18 @@ impl Typed {
         self.ty == WIDE
     }
 
-    /// The expression as text, if it is an integer.
+    /// Whether the expression is a wide integer or holds some.
+    pub fn holds_wide(&self) -> bool {
+        holds_integers(&self.ty)
+    }
+
+    /// The expression with its integers as text.
     pub fn into_text(self) -> Expr {
-        if self.is_wide() { from_integer(self.expr, DataType::Utf8, OnBadValue::Fail) } else { self.expr }
+        match &self.ty {
+            DataType::LargeBinary => from_integer(self.expr, DataType::Utf8, OnBadValue::Fail),
+            ty if holds_integers(ty) => integers_as_text(self.expr),
+            _ => self.expr,
+        }
     }
 
     /// The expression as a double, if it is an integer.
@@ -165,9 +176,10 @@ pub(super) fn into_wide(side: Typed) -> Result<Expr> {
     match &side.ty {
         DataType::Null => Ok(side.expr),
         ty if ty.is_integer() || ty.is_string() => Ok(to_integer(side.expr, OnBadValue::Fail)),
-        DataType::Decimal32(_, 0) | DataType::Decimal64(_, 0) | DataType::Decimal128(_, 0) | DataType::Decimal256(_, 0) => {
-            Ok(to_integer(side.expr, OnBadValue::Fail))
-        }
+        DataType::Decimal32(_, 0)
+        | DataType::Decimal64(_, 0)
+        | DataType::Decimal128(_, 0)
+        | DataType::Decimal256(_, 0) => Ok(to_integer(side.expr, OnBadValue::Fail)),
         ty => mismatch(ty),
     }
 }
@@ -175,7 +187,9 @@ pub(super) fn into_wide(side: Typed) -> Result<Expr> {
 /// The error for a type that does not mix with integers.
 pub(super) fn mismatch<T>(ty: &DataType) -> Result<T> {
     let hint = match ty {
-        DataType::Binary | DataType::BinaryView | DataType::FixedSizeBinary(_) => ": uint256(x) reads bytes as an integer",
+        DataType::Binary | DataType::BinaryView | DataType::FixedSizeBinary(_) => {
+            ": uint256(x) reads bytes as an integer"
+        }
         ty if ty.is_floating() || ty.is_decimal() => {
             ": cast the integer to double, or the other side with to_integer(x), which cuts off its fraction"
         }
