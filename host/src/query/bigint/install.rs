@@ -5,9 +5,9 @@ use std::sync::Arc;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 
-use super::aggregate::{Aggregate, exact};
-use super::functions::operation::Operation;
+use super::aggregate::{self, Aggregate, exact};
 use super::functions::adapted::adapt;
+use super::functions::operation::Operation;
 use super::functions::{arithmetic, conversion, unary, units};
 use super::typing::planner::IntegerPlanner;
 use super::typing::plans::{IntegerCasts, IntegerTyping};
@@ -25,6 +25,11 @@ pub fn install(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     }
     scalars.extend(scalar_functions());
     let aggregates = builder.aggregate_functions().get_or_insert_default();
+    for function in aggregates.iter_mut() {
+        if let Some(adapted) = aggregate::adapt(function) {
+            *function = adapted;
+        }
+    }
     let exact = exact_aggregates(aggregates);
     aggregates.extend(exact);
     let analyzer = builder.analyzer().get_or_insert_default();
@@ -37,7 +42,12 @@ pub fn install(mut builder: SessionStateBuilder) -> SessionStateBuilder {
 }
 
 fn scalar_functions() -> impl Iterator<Item = Arc<ScalarUDF>> {
-    Operation::ALL.into_iter().map(arithmetic::function).chain(conversion::functions()).chain(unary::functions()).chain(units::functions())
+    Operation::ALL
+        .into_iter()
+        .map(arithmetic::function)
+        .chain(conversion::functions())
+        .chain(unary::functions())
+        .chain(units::functions())
 }
 
 fn exact_aggregates(known: &[Arc<AggregateUDF>]) -> Vec<Arc<AggregateUDF>> {

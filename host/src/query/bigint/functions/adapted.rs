@@ -17,6 +17,7 @@ use datafusion::logical_expr::{
 };
 
 use super::super::typing::functions::{Handling, handling};
+use super::nested::holds_integers;
 
 /// A function that takes integers in its own way.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -32,6 +33,23 @@ pub fn adapt(inner: &Arc<ScalarUDF>) -> Option<Arc<ScalarUDF>> {
     let mut signature = inner.signature().clone();
     signature.type_signature = TypeSignature::UserDefined;
     Some(Arc::new(ScalarUDF::new_from_impl(Adapted { inner: Arc::clone(inner), handling, signature })))
+}
+
+impl Adapted {
+    /// Whether the typing rule has arguments of these types to convert.
+    fn converts<'a>(&self, mut types: impl Iterator<Item = &'a DataType>) -> bool {
+        match self.handling {
+            Handling::Text => types.any(holds_integers),
+            _ => types.any(|ty| *ty == DataType::LargeBinary),
+        }
+    }
+
+    /// What the function would coerce these types to.
+    fn inner_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        let fields: Vec<FieldRef> = types.iter().map(|ty| Arc::new(Field::new("argument", ty.clone(), true))).collect();
+        let coerced = fields_with_udf(&fields, self.inner.as_ref())?;
+        Ok(coerced.iter().map(|field| field.data_type().clone()).collect())
+    }
 }
 
 impl ScalarUDFImpl for Adapted {
@@ -52,15 +70,19 @@ impl ScalarUDFImpl for Adapted {
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        let wide = types.contains(&DataType::LargeBinary);
-        let types = if wide { self.handling.stand_ins(types)? } else { types.to_vec() };
-        if types.contains(&DataType::LargeBinary) && types.iter().all(|ty| *ty == types[0]) {
-            return Ok(types);
+        // Left as they are: the typing rule converts them before anything is cast.
+        if !self.converts(types.iter()) {
+            return self.inner_types(types);
         }
-        let fields: Vec<FieldRef> =
-            types.into_iter().map(|ty| Arc::new(Field::new("argument", ty, true))).collect();
-        let coerced = fields_with_udf(&fields, self.inner.as_ref())?;
-        Ok(coerced.iter().map(|field| field.data_type().clone()).collect())
+        // Asked all the same, so that a wrong number or kind of arguments is refused.
+        let mut asked = self.handling.stand_ins(types)?;
+        if self.handling == Handling::UnifyTail
+            && let Some(tail) = asked.last().cloned()
+        {
+            asked.fill(tail);
+        }
+        self.inner_types(&asked)?;
+        Ok(types.to_vec())
     }
 
     fn return_type(&self, types: &[DataType]) -> Result<DataType> {
@@ -73,6 +95,22 @@ impl ScalarUDFImpl for Adapted {
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        if !self.converts(args.arg_fields.iter().map(|field| field.data_type())) {
+            return self.inner.return_field_from_args(args);
+        }
+        if let ([only], Handling::Whole) = (args.arg_fields, self.handling) {
+            return Ok(Arc::clone(only));
+        }
+        let types: Vec<DataType> = args.arg_fields.iter().map(|field| field.data_type().clone()).collect();
+        let types = self.handling.stand_ins(&types)?;
+        let types = if types.contains(&DataType::LargeBinary) { types } else { self.inner_types(&types)? };
+        let fields: Vec<FieldRef> = args
+            .arg_fields
+            .iter()
+            .zip(types)
+            .map(|(field, ty)| Arc::new(field.as_ref().clone().with_data_type(ty)))
+            .collect();
+        let args = ReturnFieldArgs { arg_fields: &fields, scalar_arguments: args.scalar_arguments };
         self.inner.return_field_from_args(args)
     }
 

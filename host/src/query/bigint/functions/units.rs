@@ -6,9 +6,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int64Array, LargeBinaryArray, Strin
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 use datafusion::error::{DataFusionError, Result};
-use datafusion::logical_expr::{
-    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-};
+use datafusion::logical_expr::{ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 use datafusion::scalar::ScalarValue;
 
 use super::super::convert::{OnBadValue, Range, to_wide};

@@ -1,26 +1,29 @@
 //! Expressions that the planner left untyped.
 
-use arrow::datatypes::{DataType, TimeUnit};
+use arrow::datatypes::DataType;
 use datafusion::common::tree_node::{Transformed, TreeNodeRewriter};
 use datafusion::common::{DFSchema, Result, plan_err};
 use datafusion::logical_expr::expr::{
-    AggregateFunction, Between, Case, Cast, InList, InSubquery, Like, ScalarFunction, SetComparison, TryCast,
-    WindowFunction, WindowFunctionDefinition,
+    AggregateFunction, Between, Case, InList, InSubquery, Like, ScalarFunction, SetComparison, WindowFunction,
+    WindowFunctionDefinition,
 };
 use datafusion::logical_expr::{
     BinaryExpr, Expr, ExprSchemable, Operator, WindowFrame, WindowFrameBound, WindowFrameUnits,
 };
 use datafusion::scalar::ScalarValue;
 
-use super::super::convert::OnBadValue;
-use super::super::functions::conversion::{from_integer, is_conversion, literal, to_integer};
+use super::super::functions::conversion::{is_conversion, literal};
 use super::super::functions::operation::Operation;
 use super::super::functions::{arithmetic, is_own, unary};
 use super::binary::{Combined, combine, plain};
-use super::functions::{DOUBLE_AGGREGATES, Handling, handling, refuse};
+use super::casts::replace_cast;
+use super::functions::{Handling, aggregate_handling, handling, refuse};
 use super::subquery::widen;
 use super::unify::Common;
-use super::{Typed, WIDE, into_wide, mismatch};
+use super::{Typed, WIDE, into_wide};
+
+/// Functions that cast to types by their Arrow names, which would show how integers are encoded.
+const CASTS: &[&str] = &["arrow_cast", "arrow_try_cast", "cast_to_type", "try_cast_to_type"];
 
 /// Types the expressions of one plan node, from the leaves up.
 pub(super) struct Expressions<'a> {
@@ -43,12 +46,7 @@ impl TreeNodeRewriter for Expressions<'_> {
             Expr::InSubquery(inner) => self.in_subquery(inner)?,
             Expr::SetComparison(inner) => self.set_comparison(inner)?,
             Expr::Case(case) => self.case(case)?,
-            Expr::Cast(Cast { expr, field }) if self.is_wide(&expr) || *field.data_type() == WIDE => {
-                self.cast(*expr, field.data_type().clone(), OnBadValue::Fail)?
-            }
-            Expr::TryCast(TryCast { expr, field }) if self.is_wide(&expr) || *field.data_type() == WIDE => {
-                self.cast(*expr, field.data_type().clone(), OnBadValue::Null)?
-            }
+            Expr::Cast(_) | Expr::TryCast(_) => replace_cast(expr, self.schema)?,
             Expr::Like(like) => Transformed::yes(Expr::Like(self.like(like)?)),
             Expr::SimilarTo(like) => Transformed::yes(Expr::SimilarTo(self.like(like)?)),
             Expr::AggregateFunction(call) => Transformed::yes(self.aggregate(call)?),
@@ -100,16 +98,18 @@ impl Expressions<'_> {
         }
         let args = self.typed_all(args)?;
         let name = func.name();
-        if name.starts_with("arrow_") && name.ends_with("_cast") || name == "arrow_cast" {
-            let wide = args.iter().any(Typed::is_wide);
-            let expr = rebuild(args.into_iter().map(|arg| arg.expr).collect());
-            let makes_wide = self.is_wide(&expr);
-            return if wide || makes_wide { refuse(name) } else { Ok(Transformed::no(expr)) };
+        if CASTS.contains(&name) {
+            let wide = args.iter().any(Typed::holds_wide);
+            let expr = self.typed(rebuild(args.into_iter().map(|arg| arg.expr).collect()))?;
+            return if wide || expr.holds_wide() { refuse(name) } else { Ok(Transformed::no(expr.expr)) };
         }
-        if !args.iter().any(Typed::is_wide) {
+        if !args.iter().any(Typed::holds_wide) {
             return Ok(Transformed::no(rebuild(args.into_iter().map(|arg| arg.expr).collect())));
         }
         match handling(name) {
+            Some(Handling::Whole) if args.len() == 1 => {
+                Ok(Transformed::yes(args.into_iter().next().map_or_else(|| rebuild(Vec::new()), |arg| arg.expr)))
+            }
             Some(handling) => Ok(Transformed::yes(rebuild(handling.convert(args)?))),
             None => refuse(name),
         }
@@ -208,17 +208,10 @@ impl Expressions<'_> {
             Some(common) => common.convert(result),
             None => Ok(result.expr),
         };
-        let when_then: Result<Vec<_>> = whens
-            .into_iter()
-            .zip(results)
-            .map(|(when, then)| Ok((Box::new(when), Box::new(convert(then)?))))
-            .collect();
+        let when_then: Result<Vec<_>> =
+            whens.into_iter().zip(results).map(|(when, then)| Ok((Box::new(when), Box::new(convert(then)?)))).collect();
         let last = last.map(convert).transpose()?.map(Box::new);
         Ok(Transformed::yes(Expr::Case(Case::new(expr, when_then?, last))))
-    }
-
-    fn cast(&self, expr: Expr, target: DataType, on_bad: OnBadValue) -> Result<Transformed<Expr>> {
-        cast(self.typed(expr)?, target, on_bad).map(Transformed::yes)
     }
 
     fn like(&self, like: Like) -> Result<Like> {
@@ -227,25 +220,30 @@ impl Expressions<'_> {
     }
 
     fn aggregate(&self, mut call: AggregateFunction) -> Result<Expr> {
-        if DOUBLE_AGGREGATES.contains(&call.func.name()) {
-            call.params.args = Handling::Double.convert(self.typed_all(call.params.args)?)?;
-            for sort in &mut call.params.order_by {
-                sort.expr = self.typed(sort.expr.clone())?.into_double();
+        if let Some(handling) = aggregate_handling(call.func.name()) {
+            call.params.args = handling.convert(self.typed_all(call.params.args)?)?;
+            if handling == Handling::Double {
+                // WITHIN GROUP repeats the argument here; doubles are in the order of their integers.
+                for sort in &mut call.params.order_by {
+                    sort.expr = self.typed(sort.expr.clone())?.into_double();
+                }
             }
-        } else if call.func.name() == "string_agg" {
-            call.params.args = Handling::Text.convert(self.typed_all(call.params.args)?)?;
         }
         Ok(Expr::AggregateFunction(call))
     }
 
     fn window(&self, mut call: WindowFunction) -> Result<Expr> {
-        let name = call.fun.name().to_owned();
-        if let WindowFunctionDefinition::AggregateUDF(function) = &call.fun {
-            if DOUBLE_AGGREGATES.contains(&function.name()) {
-                call.params.args = Handling::Double.convert(self.typed_all(call.params.args)?)?;
+        match &call.fun {
+            WindowFunctionDefinition::AggregateUDF(function) => {
+                if let Some(handling) = aggregate_handling(function.name()) {
+                    call.params.args = handling.convert(self.typed_all(call.params.args)?)?;
+                }
             }
-        } else if matches!(name.as_str(), "lag" | "lead") {
-            call.params.args = self.shift_arguments(call.params.args)?;
+            WindowFunctionDefinition::WindowUDF(function) => {
+                if matches!(function.name(), "lag" | "lead") {
+                    call.params.args = self.shift_arguments(call.params.args)?;
+                }
+            }
         }
         if let Some(first) = call.params.order_by.first()
             && self.is_wide(&first.expr)
@@ -263,41 +261,14 @@ impl Expressions<'_> {
         let mut exprs: Vec<Expr> = args.into_iter().map(|arg| arg.expr).collect();
         if let Some(default) = default {
             if !wide && default.is_wide() {
-                return plan_err!("the default of lag and lead must have the type of the value: widen it with int256(x)");
+                return plan_err!(
+                    "the default of lag and lead must have the type of the value: widen it with int256(x)"
+                );
             }
             exprs.push(if wide { into_wide(default)? } else { default.expr });
         }
         Ok(exprs)
     }
-}
-
-/// A cast from or to a wide integer.
-pub(super) fn cast(value: Typed, target: DataType, on_bad: OnBadValue) -> Result<Expr> {
-    if target != WIDE {
-        return match &target {
-            // A number cast to a timestamp is seconds.
-            DataType::Timestamp(_, zone) => {
-                let seconds = from_integer(value.expr, DataType::Int64, on_bad);
-                let stamp = Cast::new(Box::new(seconds), DataType::Timestamp(TimeUnit::Second, zone.clone()));
-                Ok(Expr::Cast(Cast::new(Box::new(Expr::Cast(stamp)), target)))
-            }
-            ty if castable(ty) => Ok(from_integer(value.expr, target, on_bad)),
-            ty => plan_err!(
-                "cannot cast a 256-bit integer to {}: cast it to bigint, decimal, double or varchar",
-                super::super::error::type_name(ty)
-            ),
-        };
-    }
-    match &value.ty {
-        DataType::LargeBinary => Ok(value.expr),
-        DataType::Null => Ok(Expr::Literal(ScalarValue::LargeBinary(None), None)),
-        ty if super::super::convert::readable(ty) => Ok(to_integer(value.expr, on_bad)),
-        ty => mismatch(ty),
-    }
-}
-
-fn castable(ty: &DataType) -> bool {
-    ty.is_numeric() || ty.is_string() || *ty == DataType::Boolean
 }
 
 /// A frame by value, over a wide key, as a frame by groups of peers: the same rows, without arithmetic on keys.

@@ -6,17 +6,16 @@ use arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, Result};
-use datafusion::logical_expr::expr::{Cast, TryCast};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{Expr, ExprSchemable, Join, LogicalPlan, Union};
+use datafusion::logical_expr::{Expr, Join, LogicalPlan, Union};
 use datafusion::optimizer::AnalyzerRule;
 
-use super::super::convert::OnBadValue;
-use super::expressions::{Expressions, cast};
+use super::casts::replace_cast;
+use super::expressions::Expressions;
 use super::subquery::project;
 use super::unify::Common;
-use super::{Typed, WIDE, into_wide};
+use super::{Typed, into_wide};
 
 /// Types what the planner left untyped. Runs before DataFusion's type coercion.
 #[derive(Debug)]
@@ -73,7 +72,8 @@ fn type_join(mut join: Join) -> Result<LogicalPlan> {
     join.on = on
         .into_iter()
         .map(|(left, right)| {
-            let (Some(l), Some(r)) = (Typed::new(&left, join.left.schema()), Typed::new(&right, join.right.schema())) else {
+            let (Some(l), Some(r)) = (Typed::new(&left, join.left.schema()), Typed::new(&right, join.right.schema()))
+            else {
                 return Ok((left, right));
             };
             if l.is_wide() != r.is_wide() { Ok((into_wide(l)?, into_wide(r)?)) } else { Ok((left, right)) }
@@ -121,18 +121,4 @@ impl AnalyzerRule for IntegerCasts {
         })?;
         Ok(guarded.data)
     }
-}
-
-fn replace_cast(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
-    let (inner, target, on_bad) = match &expr {
-        Expr::Cast(Cast { expr, field }) => (expr, field.data_type(), OnBadValue::Fail),
-        Expr::TryCast(TryCast { expr, field }) => (expr, field.data_type(), OnBadValue::Null),
-        _ => return Ok(Transformed::no(expr)),
-    };
-    let ty = inner.get_type(schema)?;
-    if ty != WIDE && *target != WIDE {
-        return Ok(Transformed::no(expr));
-    }
-    let typed = Typed { expr: inner.as_ref().clone(), ty };
-    cast(typed, target.clone(), on_bad).map(Transformed::yes)
 }

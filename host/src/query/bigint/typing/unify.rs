@@ -25,15 +25,14 @@ pub enum Common {
 impl Common {
     /// The common type; none where no value is wide.
     pub fn of<'a>(types: impl IntoIterator<Item = &'a DataType>) -> Result<Option<Self>> {
-        let mut wide = false;
+        let types: Vec<&DataType> = types.into_iter().collect();
+        if !types.contains(&&WIDE) {
+            return Ok(None);
+        }
         let mut common = Common::Wide;
         for ty in types {
             let next = match ty {
-                DataType::LargeBinary => {
-                    wide = true;
-                    continue;
-                }
-                DataType::Null => continue,
+                DataType::LargeBinary | DataType::Null => continue,
                 ty if ty.is_string() => Common::Text,
                 ty if ty.is_floating() => Common::Double,
                 ty if ty.is_integer() => Common::Wide,
@@ -44,12 +43,7 @@ impl Common {
                     0 => Common::Wide,
                     scale => Common::Decimal(*scale),
                 },
-                other => {
-                    if wide {
-                        return mismatch(other);
-                    }
-                    return Ok(None);
-                }
+                other => return mismatch(other),
             };
             common = match (common, next) {
                 (Common::Text, _) | (_, Common::Text) => Common::Text,
@@ -61,7 +55,7 @@ impl Common {
                 (Common::Wide, Common::Wide) => Common::Wide,
             };
         }
-        Ok(wide.then_some(common))
+        Ok(Some(common))
     }
 
     /// The Arrow type.
