@@ -29,7 +29,7 @@ impl Anvil {
     pub async fn start() -> Result<Self> {
         let binary =
             std::env::var("NUTHATCH_ANVIL").context("NUTHATCH_ANVIL is not set; run the tests with tests/run")?;
-        let http = reqwest::Client::builder().timeout(Duration::from_secs(30)).build()?;
+        let http = crate::process::client(Duration::from_secs(30))?;
         for _ in 0..10 {
             let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
             let mut child = Command::new(&binary)
@@ -45,7 +45,7 @@ impl Anvil {
             while started.elapsed() < Duration::from_secs(20) && child.try_wait()?.is_none() {
                 if rpc(&http, &url, "eth_chainId", json!([])).await.is_ok() {
                     let anvil = Anvil { _child: child, url, http };
-                    anvil.call("evm_setBlockTimestampInterval", json!([12])).await?;
+                    anvil.call("anvil_setBlockTimestampInterval", json!([12])).await?;
                     return Ok(anvil);
                 }
                 tokio::time::sleep(Duration::from_millis(20)).await;

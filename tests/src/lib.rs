@@ -3,5 +3,6 @@
 pub mod anvil;
 pub mod demo_chain;
 pub mod guests;
+pub mod mock_rpc;
 pub mod process;
 pub mod token;

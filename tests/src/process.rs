@@ -12,6 +12,13 @@ use tokio::process::{Child, Command};
 /// How long a condition may take to come true before a test gives up.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// An HTTP client with this patience.
+pub fn client(patience: Duration) -> Result<reqwest::Client> {
+    // Fails only where a provider is installed already, which then serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Ok(reqwest::Client::builder().timeout(patience).build()?)
+}
+
 /// What a finished command left.
 #[derive(Debug)]
 pub struct Finished {
@@ -84,7 +91,7 @@ impl Dev {
         let url = tokio::time::timeout(PATIENCE, serving).await.context("dev never said where it serves")??;
         // Drained, so that the child never blocks on a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Ok(Dev { child, url, log, http: reqwest::Client::builder().timeout(PATIENCE).build()? })
+        Ok(Dev { child, url, log, http: client(PATIENCE)? })
     }
 
     /// Where it serves, without a slash at the end.
@@ -146,7 +153,7 @@ impl Dev {
     /// Waits until the nest is done to this block.
     pub async fn wait_done_to(&self, nest: &str, block: u64) -> Result<()> {
         let reached = move |rows: &[Value]| rows.first().and_then(|row| number(&row["done_to"])) >= Some(block);
-        self.wait_for(nest, "SELECT done_to FROM _status", reached).await.map(|_| ())
+        self.wait_for(nest, "SELECT block_number AS done_to FROM _status", reached).await.map(|_| ())
     }
 
     /// Sends a signal and waits for the end; gives the exit code.

@@ -8,7 +8,7 @@ use nuthatch_tests::process::{Dev, number, run};
 use nuthatch_tests::token::{ROWS, TOKEN, clean_index, make_nest};
 use rustix::process::Signal;
 
-const EXE: &str = env!("CARGO_BIN_EXE_nuthatch-under-test");
+const EXE: &str = env!("CARGO_BIN_EXE_nuthatch_under_test");
 
 async fn chain_with(blocks: u64) -> Anvil {
     let anvil = Anvil::start().await.unwrap();

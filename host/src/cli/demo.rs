@@ -58,16 +58,18 @@ pub fn nest_files() -> BTreeMap<String, Vec<u8>> {
 }
 
 /// What the demo asks, and why.
-const QUESTIONS: [(&str, &str); 3] = [
+const QUESTIONS: [(&str, &str); 4] = [
     (
-        "What moved: 256-bit integers are exact, not floats.",
-        "SELECT count(*) AS transfers, max(value) AS largest FROM acorn__transfer",
+        "What moved, exactly: 256-bit integers are sums of integers, not of floats.",
+        "SELECT count(*) AS transfers, sum(value) AS acorns FROM acorn__transfer",
     ),
     (
-        "Who approved what, most first.",
-        "SELECT block_number, owner, value FROM acorn__approval ORDER BY value DESC LIMIT 3",
+        "Who approved everything: 2^256-1 is a literal like any other.",
+        "SELECT block_number, owner, spender FROM acorn__approval WHERE value = \
+         115792089237316195423570985008687907853269984665640564039457584007913129639935",
     ),
-    ("Where it stands.", "SELECT done_to, status FROM _status"),
+    ("A view of the nest: the richest accounts.", "SELECT account, balance FROM balances ORDER BY balance DESC LIMIT 3"),
+    ("Where it stands.", "SELECT block_number, status FROM _status"),
 ];
 
 pub(super) async fn run(args: DemoArgs) -> anyhow::Result<()> {

@@ -1,11 +1,12 @@
 //! The one way to ask: queue, snapshot, plan, run.
 
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::common::DataFusionError;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
@@ -21,16 +22,18 @@ use super::classify::{Ended, classify};
 use super::describe;
 use super::error::{BadQuery, Flaw, QueryError};
 use super::guard::{self, Request, Tokens};
+use super::information::{self, TableInfo};
 use super::limits::QueryLimits;
+use super::page::{self, Cut, Next, Page, PageKey, PageRequest};
 use super::planner::Planner;
-use super::queue::{Place, Queue};
+use super::queue::Queue;
 use super::scan::ChunkScan;
 use super::session;
 use super::source::ChunkSource;
 use super::tables::Catalog;
-use super::wide;
+use super::bigint;
 use crate::model::{Endpoint, NestName};
-use crate::store::{CursorState, HotReader, Snapshot};
+use crate::store::{CursorState, HotReader};
 
 /// Stack of the threads that plan and run queries: statements nest deeper than a default stack holds.
 const STACK: usize = 16 << 20;
@@ -60,6 +63,15 @@ impl Drop for Threads {
             runtime.shutdown_background();
         }
     }
+}
+
+/// What an endpoint offers, and how far its rows reach.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// Where rows come from.
+    pub meta: Meta,
+    /// Tables and views.
+    pub tables: Vec<TableInfo>,
 }
 
 /// An endpoint and the state of its cursor.
@@ -96,12 +108,25 @@ impl QueryEngine {
 
     /// The answer to one statement over one endpoint's tables.
     pub async fn query(&self, nest: &NestName, sql: &str) -> Result<Answer, QueryError> {
-        let started = Instant::now();
-        let answer = self.ask(nest, sql).await;
-        let outcome = answer.as_ref().map_or_else(QueryError::code, |_| "ok");
-        metrics::counter!("nuthatch_queries_total", "outcome" => outcome).increment(1);
-        metrics::histogram!("nuthatch_query_seconds").record(started.elapsed().as_secs_f64());
-        answer
+        let page = self.measured(nest, What::Sql(sql.to_owned())).await?;
+        Ok(page.answer)
+    }
+
+    /// A page of one table or view.
+    pub async fn page(&self, nest: &NestName, request: PageRequest) -> Result<Page, QueryError> {
+        self.measured(nest, What::Page(request)).await
+    }
+
+    /// What an endpoint offers, and how far its rows reach.
+    pub async fn describe(&self, nest: &NestName) -> Result<Description, QueryError> {
+        let (inner, nest) = (Arc::clone(&self.inner), nest.clone());
+        self.queued(async move {
+            let Opened { reader, snapshot, catalog, .. } = inner.catalogs.open(&nest).await?;
+            let source = Arc::new(ChunkSource::new(reader, Arc::clone(&inner.cache)));
+            let planner = Planner::new(&inner.state, &catalog, &snapshot, &source, &inner.limits);
+            Ok(Description { meta: Meta::of(&snapshot), tables: information::describe(&planner) })
+        })
+        .await
     }
 
     /// All endpoints, by name.
@@ -110,34 +135,45 @@ impl QueryEngine {
         Ok(all.into_iter().map(|(endpoint, cursor)| EndpointInfo { endpoint, cursor }).collect())
     }
 
-    /// What an endpoint offers and how far its rows reach.
-    pub async fn snapshot(&self, nest: &NestName) -> Result<(Snapshot, Arc<Catalog>), QueryError> {
-        let opened = self.inner.catalogs.open(nest).await?;
-        Ok((opened.snapshot, opened.catalog))
-    }
-
     /// The limits in force.
     pub fn limits(&self) -> &QueryLimits {
         &self.inner.limits
     }
 
-    async fn ask(&self, nest: &NestName, sql: &str) -> Result<Answer, QueryError> {
+    async fn measured(&self, nest: &NestName, what: What) -> Result<Page, QueryError> {
+        let started = Instant::now();
+        let page = self.queued(run(Arc::clone(&self.inner), nest.clone(), what)).await;
+        let outcome = page.as_ref().map_or_else(QueryError::code, |_| "ok");
+        metrics::counter!("nuthatch_queries_total", "outcome" => outcome).increment(1);
+        metrics::histogram!("nuthatch_query_seconds").record(started.elapsed().as_secs_f64());
+        page
+    }
+
+    /// Does a job on the query threads, with a place in the queue, until the deadline.
+    async fn queued<T: Send + 'static>(
+        &self,
+        job: impl Future<Output = Result<T, QueryError>> + Send + 'static,
+    ) -> Result<T, QueryError> {
         let deadline = self.inner.limits.deadline;
         let within = async {
             let place = self.inner.queue.enter().await?;
             let Some(runtime) = &self.inner.threads.0 else {
                 return Err(QueryError::Internal("the query threads have ended".to_owned()));
             };
-            let job = run(Arc::clone(&self.inner), nest.clone(), sql.to_owned(), place);
+            let job = async move {
+                // Held until the job really ends, which may be after its caller gave up.
+                let _place = place;
+                job.await
+            };
             let mut task = Stopping(runtime.spawn(AssertUnwindSafe(job).catch_unwind()));
             match (&mut task.0).await {
-                Ok(Ok(answer)) => answer,
+                Ok(Ok(done)) => done,
                 Ok(Err(panic)) => Err(QueryError::Internal(panic_text(panic.as_ref()))),
                 Err(error) => Err(QueryError::Internal(error.to_string())),
             }
         };
         match tokio::time::timeout(deadline, within).await {
-            Ok(answer) => answer,
+            Ok(done) => done,
             Err(_) => Err(QueryError::Timeout { after: deadline }),
         }
     }
@@ -158,41 +194,63 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     format!("it panicked: {}", text.unwrap_or("without a message"))
 }
 
-/// Runs a query, and once more where a chunk left the store under it.
-async fn run(inner: Arc<Inner>, nest: NestName, sql: String, place: Place) -> Result<Answer, QueryError> {
-    // Held until the task really ends, which may be after its caller gave up.
-    let _place = place;
-    let tokens = guard::tokens(&sql, &inner.limits)?;
-    match attempt(&inner, &nest, &tokens).await {
-        Err(Ended::Gone(reason)) => {
-            tracing::debug!(%nest, reason, "query starts again with a new snapshot");
-            match attempt(&inner, &nest, &tokens).await {
-                Err(Ended::Gone(reason)) => Err(QueryError::Internal(format!("{reason}, twice"))),
-                Err(Ended::Failed(error)) => Err(error),
-                Ok(answer) => Ok(answer),
+/// What is asked for.
+#[derive(Clone, Debug)]
+enum What {
+    Sql(String),
+    Page(PageRequest),
+    /// All rows of one log, where they are more than a page.
+    WholeLog(PageRequest, PageKey),
+}
+
+async fn run(inner: Arc<Inner>, nest: NestName, what: What) -> Result<Page, QueryError> {
+    match tries(&inner, &nest, &what).await? {
+        Cut::Page(page) => Ok(page),
+        Cut::OneLog(key) => {
+            let What::Page(request) = what else {
+                return Err(QueryError::Internal("only pages are cut".to_owned()));
+            };
+            match tries(&inner, &nest, &What::WholeLog(request, key)).await? {
+                Cut::Page(page) => Ok(Page { next: Next::After(key), ..page }),
+                Cut::OneLog(_) => Err(QueryError::Internal("one log's rows were cut".to_owned())),
             }
         }
-        Err(Ended::Failed(error)) => Err(error),
-        Ok(answer) => Ok(answer),
     }
 }
 
-async fn attempt(inner: &Inner, nest: &NestName, tokens: &Tokens) -> Result<Answer, Ended> {
+/// Runs a query, and once more where a chunk left the store under it.
+async fn tries(inner: &Inner, nest: &NestName, what: &What) -> Result<Cut, QueryError> {
+    let first = attempt(inner, nest, what).await;
+    let second = match first {
+        Err(Ended::Gone(reason)) => {
+            tracing::debug!(%nest, reason, "query starts again with a new snapshot");
+            attempt(inner, nest, what).await
+        }
+        ended => ended,
+    };
+    match second {
+        Ok(cut) => Ok(cut),
+        Err(Ended::Failed(error)) => Err(error),
+        Err(Ended::Gone(reason)) => Err(QueryError::Internal(format!("{reason}, twice"))),
+    }
+}
+
+async fn attempt(inner: &Inner, nest: &NestName, what: &What) -> Result<Cut, Ended> {
     let Opened { reader, mut txn, snapshot, catalog } = inner.catalogs.open(nest).await.map_err(Ended::Failed)?;
-    let failed = |error: DataFusionError| classify(error, tokens, &inner.limits);
     let source = Arc::new(ChunkSource::new(reader, Arc::clone(&inner.cache)));
     let mut state = inner.state.clone();
     state.mark_start_execution();
-
-    let request = guard::check(tokens).map_err(|bad| Ended::Failed(reserved(bad, tokens, &catalog).into()))?;
-    let logical = {
+    let asked = {
         let planner = Planner::new(&state, &catalog, &snapshot, &source, &inner.limits);
-        match plan(&planner, request) {
-            Ok(Planned::Run(plan)) => plan,
-            Ok(Planned::Ready(schema, batch)) => {
-                return Ok(Answer::new(&schema, vec![batch], Meta::of(&snapshot)));
-            }
-            Err(error) => return Err(failed(error)),
+        ask(&planner, what, inner)?
+    };
+    let tokens = &asked.tokens;
+    let failed = |error: DataFusionError| classify(error, tokens, &inner.limits);
+    let logical = match asked.planned {
+        Planned::Run(plan) => plan,
+        Planned::Ready(schema, batch) => {
+            let answer = Answer::new(&schema, vec![batch], Meta::of(&snapshot));
+            return Ok(Cut::Page(Page { answer, next: Next::End }));
         }
     };
     let optimized = state.optimize(&logical).map_err(failed)?;
@@ -210,7 +268,49 @@ async fn attempt(inner: &Inner, nest: &NestName, tokens: &Tokens) -> Result<Answ
     while let Some(batch) = stream.next().await {
         gathered.add(batch.map_err(failed)?).map_err(Ended::Failed)?;
     }
-    Ok(Answer::new(&schema, gathered.batches, Meta::of(&snapshot)))
+    let answer = Answer::new(&schema, gathered.batches, Meta::of(&snapshot));
+    match what {
+        What::Page(request) => {
+            page::cut(answer, &schema, request.limit).map_err(|error| failed(DataFusionError::from(error)))
+        }
+        What::Sql(_) | What::WholeLog(..) => Ok(Cut::Page(Page { answer, next: Next::End })),
+    }
+}
+
+/// A statement, planned.
+struct Asked {
+    tokens: Tokens,
+    planned: Planned,
+}
+
+fn ask(planner: &Planner<'_>, what: &What, inner: &Inner) -> Result<Asked, Ended> {
+    let bad = |bad: BadQuery| Ended::Failed(QueryError::Bad(bad));
+    let paged = |request: &PageRequest, make: &dyn Fn(&Schema) -> Result<String, BadQuery>| {
+        // Nobody wrote this statement, so there is no place to point at.
+        let schema = planner.schema(&request.table).map_err(|e| classify(e, &Tokens::default(), &inner.limits))?;
+        make(&schema).map_err(bad)
+    };
+    let written;
+    let sql = match what {
+        What::Sql(sql) => sql,
+        What::Page(request) => {
+            written = paged(request, &|schema| page::statement(request, schema))?;
+            &written
+        }
+        What::WholeLog(request, key) => {
+            written = paged(request, &|schema| page::whole_log(request, schema, *key))?;
+            &written
+        }
+    };
+    let mut tokens = guard::tokens(sql, &inner.limits).map_err(bad)?;
+    let request = guard::check(&tokens).map_err(|b| bad(reserved(b, &tokens, planner.catalog)))?;
+    if !matches!(what, What::Sql(_)) {
+        tokens = Tokens::default();
+    }
+    match plan(planner, request) {
+        Ok(planned) => Ok(Asked { tokens, planned }),
+        Err(error) => Err(classify(error, &tokens, &inner.limits)),
+    }
 }
 
 enum Planned {
@@ -221,7 +321,7 @@ enum Planned {
 fn plan(planner: &Planner<'_>, request: Request) -> Result<Planned, DataFusionError> {
     let refuse = |bad: BadQuery| DataFusionError::External(Box::new(bad));
     let query = |mut statement| {
-        wide::rewrite_statement(&mut statement).map_err(refuse)?;
+        bigint::rewrite_sql(&mut statement);
         planner.weigh(&statement).map_err(refuse)?;
         planner.plan(statement)
     };

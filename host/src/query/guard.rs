@@ -40,15 +40,16 @@ pub enum Request {
 }
 
 /// The tokens of a statement, for placing errors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Tokens(Vec<TokenWithSpan>);
 
 impl Tokens {
-    /// The first place where `name` stands as an identifier.
+    /// The first place where `name` stands as an identifier or a literal.
     pub fn find(&self, name: &str) -> Option<Position> {
         let exact = |word: &str, quoted: bool| if quoted { word == name } else { word.eq_ignore_ascii_case(name) };
         self.0.iter().find_map(|token| match &token.token {
             Token::Word(word) if exact(&word.value, word.quote_style.is_some()) => position(token.span.start),
+            Token::SingleQuotedString(text) if text == name => position(token.span.start),
             _ => None,
         })
     }

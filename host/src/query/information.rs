@@ -8,6 +8,7 @@ use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
 
 use super::answer::type_name;
+use super::classify::bare_message;
 use super::planner::{self, Planner};
 use super::status;
 use super::tables::{STATUS, query_type};
@@ -24,6 +25,8 @@ pub fn table(planner: &Planner<'_>, name: &str) -> Result<Option<Arc<dyn TablePr
         _ => Ok(None),
     }
 }
+
+const STATUS_DOC: &str = "how far the rows reach, in one row";
 
 const TABLES: [&str; 5] = ["table_catalog", "table_schema", "table_name", "table_type", "comment"];
 const COLUMNS: [&str; 8] = [
@@ -42,7 +45,7 @@ fn tables(planner: &Planner<'_>) -> Result<Arc<dyn TableProvider>> {
     let catalog = planner.catalog;
     let events = catalog.tables.iter().map(|table| (planner::SCHEMA, &*table.name, "BASE TABLE", &*table.doc));
     let views = catalog.views.iter().map(|view| (planner::SCHEMA, &*view.name, "VIEW", ""));
-    let status = (planner::SCHEMA, STATUS, "BASE TABLE", "how far the rows reach, in one row");
+    let status = (planner::SCHEMA, STATUS, "BASE TABLE", STATUS_DOC);
     let own = ["tables", "columns"].map(|name| (SCHEMA, name, "VIEW", ""));
     let rows: Vec<_> = events.chain([status]).chain(views).chain(own).collect();
     let text = |pick: fn(&(&'static str, &str, &'static str, &str)) -> String| -> ArrayRef {
@@ -61,70 +64,119 @@ fn tables(planner: &Planner<'_>) -> Result<Arc<dyn TableProvider>> {
     )
 }
 
-/// One column as people see it.
+/// A table or view as people see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableInfo {
+    /// SQL name.
+    pub name: String,
+    /// Table or view.
+    pub kind: TableKind,
+    /// One line for people, by the author.
+    pub doc: String,
+    /// Rows, where that is known without reading.
+    pub rows: Option<u64>,
+    /// Columns in order; none of a broken view.
+    pub columns: Vec<ColumnInfo>,
+    /// Why a view cannot be queried.
+    pub broken: Option<String>,
+}
+
+/// What kind of relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableKind {
+    /// Rows of its own.
+    Table,
+    /// A SELECT over others.
+    View,
+}
+
+/// A column as people see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnInfo {
+    /// SQL name.
+    pub name: String,
+    /// Nest type.
+    pub ty: String,
+    /// Whether a value may be NULL.
+    pub nullable: bool,
+    /// One line for people, by the author.
+    pub doc: String,
+}
+
+/// All tables and views of an endpoint.
+pub fn describe(planner: &Planner<'_>) -> Vec<TableInfo> {
+    let mut all = Vec::new();
+    for table in &planner.catalog.tables {
+        let columns = table.schema.fields().iter().zip(&table.columns).map(|(field, (ty, doc))| ColumnInfo {
+            name: field.name().clone(),
+            ty: ty.to_string(),
+            nullable: field.is_nullable(),
+            doc: doc.clone(),
+        });
+        let chunks = planner.snapshot.chunks.iter().filter(|chunk| chunk.table == table.id);
+        all.push(TableInfo {
+            name: table.name.clone(),
+            kind: TableKind::Table,
+            doc: table.doc.clone(),
+            rows: Some(chunks.map(|chunk| chunk.rows).sum()),
+            columns: columns.collect(),
+            broken: None,
+        });
+    }
+    let status = status::COLUMNS.iter().map(|&(name, ty, doc)| ColumnInfo {
+        name: name.to_owned(),
+        ty: ty.to_string(),
+        nullable: true,
+        doc: doc.to_owned(),
+    });
+    all.push(TableInfo {
+        name: STATUS.to_owned(),
+        kind: TableKind::Table,
+        doc: STATUS_DOC.to_owned(),
+        rows: Some(1),
+        columns: status.collect(),
+        broken: None,
+    });
+    for (place, view) in planner.catalog.views.iter().enumerate() {
+        let (columns, broken) = match planner.plan_view(place) {
+            Ok(plan) => (plan.schema().fields().iter().map(|field| view_column(field)).collect(), None),
+            Err(error) => (Vec::new(), Some(bare_message(&error))),
+        };
+        let (name, doc) = (view.name.clone(), String::new());
+        all.push(TableInfo { name, kind: TableKind::View, doc, rows: None, columns, broken });
+    }
+    all
+}
+
+fn view_column(field: &Field) -> ColumnInfo {
+    let (name, nullable) = (field.name().clone(), field.is_nullable());
+    ColumnInfo { name, ty: type_name(field), nullable, doc: String::new() }
+}
+
+/// One row of `information_schema.columns`.
 struct Listed {
     schema: &'static str,
     table: String,
-    name: String,
     ordinal: u64,
-    ty: String,
-    nullable: bool,
-    doc: String,
+    column: ColumnInfo,
 }
 
 fn listed(planner: &Planner<'_>) -> Vec<Listed> {
     let mut all = Vec::new();
-    for table in &planner.catalog.tables {
-        for ((field, (ty, doc)), ordinal) in table.schema.fields().iter().zip(&table.columns).zip(1..) {
-            all.push(Listed {
-                schema: planner::SCHEMA,
-                table: table.name.clone(),
-                name: field.name().clone(),
-                ordinal,
-                ty: ty.to_string(),
-                nullable: field.is_nullable(),
-                doc: doc.clone(),
-            });
-        }
-    }
-    for ((name, ty, doc), ordinal) in status::COLUMNS.into_iter().zip(1..) {
-        all.push(Listed {
+    for TableInfo { name, columns, .. } in describe(planner) {
+        let numbered = columns.into_iter().zip(1..);
+        all.extend(numbered.map(|(column, ordinal)| Listed {
             schema: planner::SCHEMA,
-            table: STATUS.to_owned(),
-            name: name.to_owned(),
+            table: name.clone(),
             ordinal,
-            ty: ty.to_string(),
-            nullable: true,
-            doc: doc.to_owned(),
-        });
-    }
-    for (place, view) in planner.catalog.views.iter().enumerate() {
-        // A broken view has no columns; whoever queries it is told why.
-        let Ok(plan) = planner.plan_view(place) else { continue };
-        for (field, ordinal) in plan.schema().fields().iter().zip(1..) {
-            all.push(Listed {
-                schema: planner::SCHEMA,
-                table: view.name.clone(),
-                name: field.name().clone(),
-                ordinal,
-                ty: type_name(field),
-                nullable: field.is_nullable(),
-                doc: String::new(),
-            });
-        }
+            column,
+        }));
     }
     for (table, columns) in [("tables", &TABLES[..]), ("columns", &COLUMNS[..])] {
-        for (&name, ordinal) in columns.iter().zip(1..) {
-            let ty = if table == "columns" && ordinal == ORDINAL as u64 + 1 { "uint64" } else { "string" };
-            all.push(Listed {
-                schema: SCHEMA,
-                table: table.to_owned(),
-                name: name.to_owned(),
-                ordinal,
-                ty: ty.to_owned(),
-                nullable: false,
-                doc: String::new(),
-            });
+        for (place, &name) in columns.iter().enumerate() {
+            let ty = if name == COLUMNS[ORDINAL] { "uint64" } else { "string" };
+            let column = ColumnInfo { name: name.to_owned(), ty: ty.to_owned(), nullable: false, doc: String::new() };
+            all.push(Listed { schema: SCHEMA, table: table.to_owned(), ordinal: place as u64 + 1, column });
         }
     }
     all
@@ -143,11 +195,11 @@ fn columns(planner: &Planner<'_>) -> Result<Arc<dyn TableProvider>> {
             same(planner.snapshot.endpoint.name.as_str()),
             text(|row| row.schema),
             text(|row| &row.table),
-            text(|row| &row.name),
+            text(|row| &row.column.name),
             Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.ordinal))),
-            text(|row| &row.ty),
-            text(|row| if row.nullable { "YES" } else { "NO" }),
-            text(|row| &row.doc),
+            text(|row| &row.column.ty),
+            text(|row| if row.column.nullable { "YES" } else { "NO" }),
+            text(|row| &row.column.doc),
         ],
     )
 }

@@ -9,7 +9,7 @@ pub struct QueryLimits {
     pub deadline: Duration,
     /// Memory that joins, sorts and groups of all running queries may hold, in bytes.
     pub memory: usize,
-    /// Memory for decoded columns kept between queries, in bytes.
+    /// Memory for decoded chunks kept between queries, in bytes.
     pub cache: usize,
     /// Bytes of chunks that one query reads ahead in its snapshot; the rest it reads when it gets there.
     pub read_ahead: u64,
@@ -34,7 +34,7 @@ impl Default for QueryLimits {
         QueryLimits {
             deadline: Duration::from_secs(60),
             memory: 512 << 20,
-            cache: 128 << 20,
+            cache: 64 << 20,
             read_ahead: 32 << 20,
             rows: 200_000,
             bytes: 64 << 20,

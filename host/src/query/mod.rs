@@ -4,17 +4,20 @@
 //! share of one memory pool. The snapshot's read ends before the plan runs; rows come from chunks, which never change.
 
 pub mod answer;
+pub mod bigint;
 mod cache;
 mod catalogs;
+mod chunk;
 mod classify;
-mod decode;
 mod describe;
 mod engine;
 mod error;
 mod guard;
+mod hex;
 mod information;
 mod limits;
 mod names;
+mod page;
 mod planner;
 mod provider;
 mod queue;
@@ -25,9 +28,10 @@ mod status;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
-mod wide;
 
 pub use answer::{Answer, AnswerColumn, Meta};
-pub use engine::{EndpointInfo, QueryEngine};
+pub use engine::{Description, EndpointInfo, QueryEngine};
 pub use error::{BadQuery, Flaw, Position, QueryError};
+pub use information::{ColumnInfo, TableInfo, TableKind};
 pub use limits::QueryLimits;
+pub use page::{Filter, Next, Page, PageKey, PageOrder, PageRequest};

@@ -26,7 +26,7 @@ use super::provider::ChunkTable;
 use super::source::ChunkSource;
 use super::status;
 use super::tables::{Catalog, STATUS, View};
-use super::wide;
+use super::bigint;
 use crate::model::TableId;
 use crate::store::{ChunkMeta, Snapshot};
 
@@ -109,10 +109,16 @@ impl<'a> Planner<'a> {
         Ok((reference.schema().unwrap_or(SCHEMA).to_owned(), reference.table().to_owned()))
     }
 
+    /// Columns of a table or view.
+    pub fn schema(&self, table: &str) -> Result<SchemaRef> {
+        let scope = Scope { planner: self, views: &self.catalog.views };
+        Ok(scope.get_table_source(TableReference::bare(table))?.schema())
+    }
+
     fn parse_view(&self, view: &View) -> std::result::Result<Statement, BadQuery> {
         match guard::check(&guard::tokens(&view.sql, self.limits)?)? {
             guard::Request::Run(mut statement @ Statement::Query(_)) => {
-                wide::rewrite_statement(&mut statement)?;
+                bigint::rewrite_sql(&mut statement);
                 Ok(statement)
             }
             _ => Err(BadQuery::new(Flaw::NotAllowed, "a view is one SELECT")),

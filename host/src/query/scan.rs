@@ -20,7 +20,8 @@ use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
 
-use super::source::{ChunkSource, Need};
+use super::chunk::Chunk;
+use super::source::ChunkSource;
 use super::tables::Table;
 use crate::store::ChunkMeta;
 
@@ -72,19 +73,18 @@ impl ChunkScan {
     }
 
     /// What it will read, as far as that is known before it runs.
-    pub fn needs(&self) -> impl Iterator<Item = Need<'_>> {
-        self.parts.iter().flat_map(|part| {
+    pub fn needs(&self) -> impl Iterator<Item = &ChunkMeta> {
+        let read: &[_] = if self.columns.is_empty() { &[] } else { &self.parts };
+        read.iter().flat_map(|part| {
             let mut left = self.fetch.map(|fetch| fetch as u64);
-            in_order(part, self.order)
-                .take_while(move |chunk| match &mut left {
-                    None => true,
-                    Some(0) => false,
-                    Some(rows) => {
-                        *rows = rows.saturating_sub(chunk.rows);
-                        true
-                    }
-                })
-                .map(|chunk| Need { chunk, columns: &self.columns })
+            in_order(part, self.order).take_while(move |chunk| match &mut left {
+                None => true,
+                Some(0) => false,
+                Some(rows) => {
+                    *rows = rows.saturating_sub(chunk.rows);
+                    true
+                }
+            })
         })
     }
 
@@ -290,9 +290,9 @@ impl Reading {
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             RecordBatch::try_new_with_options(Arc::clone(&self.schema), Vec::new(), &options)?
         } else {
-            let found = self.source.columns(&self.table, &chunks, &self.columns).await;
+            let found = self.source.chunks(&self.table, &chunks).await;
             let found = found.map_err(|error| DataFusionError::External(Box::new(error)))?;
-            let columns = (0..self.columns.len()).map(|place| self.join(&found, place)).collect::<Result<Vec<_>>>()?;
+            let columns = self.columns.iter().map(|&place| self.join(&found, place)).collect::<Result<Vec<_>>>()?;
             RecordBatch::try_new(Arc::clone(&self.schema), columns)?
         };
         let mut start = 0;
@@ -304,15 +304,17 @@ impl Reading {
         Ok(())
     }
 
-    fn join(&self, chunks: &[Vec<ArrayRef>], place: usize) -> Result<ArrayRef> {
+    fn join(&self, chunks: &[Arc<Chunk>], place: usize) -> Result<ArrayRef> {
         let parts: Vec<ArrayRef> = chunks
             .iter()
-            .map(|columns| match self.order {
-                Order::Ascending => Ok(Arc::clone(&columns[place])),
-                Order::Descending => {
-                    let column = &columns[place];
-                    let back_to_front = UInt64Array::from_iter_values((0..column.len() as u64).rev());
-                    take(column, &back_to_front, None)
+            .map(|chunk| {
+                let column = chunk.column(&self.table, place);
+                match self.order {
+                    Order::Ascending => Ok(column),
+                    Order::Descending => {
+                        let back_to_front = UInt64Array::from_iter_values((0..column.len() as u64).rev());
+                        take(&column, &back_to_front, None)
+                    }
                 }
             })
             .collect::<Result<_, _>>()?;

@@ -11,6 +11,7 @@ use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefau
 use datafusion::prelude::SessionConfig;
 
 use super::limits::QueryLimits;
+use super::{bigint, hex};
 
 /// Functions that make a long value of a few bytes: their memory is not counted, so one call could take it all.
 const WITHHELD: [&str; 10] = [
@@ -50,13 +51,12 @@ pub fn template(limits: &QueryLimits, threads: usize) -> Result<SessionState> {
         .into_iter()
         .filter(|function| !WITHHELD.contains(&function.name()))
         .collect();
-    let state = SessionStateBuilder::new()
+    let builder = SessionStateBuilder::new()
         .with_config(config)
         .with_runtime_env(runtime)
         .with_expr_planners(SessionStateDefaults::default_expr_planners())
         .with_scalar_functions(scalars)
         .with_aggregate_functions(SessionStateDefaults::default_aggregate_functions())
-        .with_window_functions(SessionStateDefaults::default_window_functions())
-        .build();
-    Ok(state)
+        .with_window_functions(SessionStateDefaults::default_window_functions());
+    Ok(hex::install(bigint::install(builder)).build())
 }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow::array::ArrayRef;
 use bytes::Bytes;
 
 use super::cache::ChunkCache;
-use super::decode::{DecodeError, decode};
+use super::chunk::Chunk;
 use super::tables::Table;
+use crate::store::chunk::BadChunk;
 use crate::store::{ChunkId, ChunkMeta, HotReader, ReadTxn, StoreError};
 
 /// Why a chunk's columns cannot be had.
@@ -29,7 +29,7 @@ pub enum SourceError {
         /// Its table.
         table: String,
         /// What is wrong with it.
-        error: DecodeError,
+        error: BadChunk,
     },
 }
 
@@ -46,15 +46,6 @@ impl fmt::Debug for ChunkSource {
     }
 }
 
-/// Columns of one chunk that a plan needs.
-#[derive(Clone, Copy, Debug)]
-pub struct Need<'a> {
-    /// The chunk.
-    pub chunk: &'a ChunkMeta,
-    /// Places of the columns in the table.
-    pub columns: &'a [usize],
-}
-
 impl ChunkSource {
     /// Chunks read through this reader.
     pub fn new(reader: Arc<dyn HotReader>, cache: Arc<ChunkCache>) -> Self {
@@ -62,15 +53,10 @@ impl ChunkSource {
     }
 
     /// Reads the bytes that the cache cannot answer, within the transaction and up to `cap` bytes.
-    pub async fn read_ahead(
-        &self,
-        txn: &mut dyn ReadTxn,
-        needs: impl IntoIterator<Item = Need<'_>>,
-        cap: u64,
-    ) -> Result<(), SourceError> {
+    pub async fn read_ahead(&self, txn: &mut dyn ReadTxn, needs: Vec<&ChunkMeta>, cap: u64) -> Result<(), SourceError> {
         let mut left = cap;
-        for Need { chunk, columns } in needs {
-            if columns.is_empty() || self.cache.holds(chunk.id, columns) || self.is_ahead(chunk.id) {
+        for chunk in needs {
+            if self.cache.holds(chunk.id) || self.is_ahead(chunk.id) {
                 continue;
             }
             let Some(rest) = left.checked_sub(chunk.bytes) else { break };
@@ -81,33 +67,29 @@ impl ChunkSource {
         Ok(())
     }
 
-    /// These columns of these chunks, in the order asked for.
-    pub async fn columns(
-        &self,
-        table: &Table,
-        chunks: &[ChunkMeta],
-        wanted: &[usize],
-    ) -> Result<Vec<Vec<ArrayRef>>, SourceError> {
-        let mut found = Vec::with_capacity(chunks.len());
+    /// These chunks, in the order asked for.
+    pub async fn chunks(&self, table: &Table, wanted: &[ChunkMeta]) -> Result<Vec<Arc<Chunk>>, SourceError> {
+        let mut found = Vec::with_capacity(wanted.len());
         let mut txn: Option<Box<dyn ReadTxn>> = None;
-        for meta in chunks {
-            if let Some(columns) = self.cache.get(meta.id, wanted) {
-                found.push(columns);
+        for meta in wanted {
+            if let Some(chunk) = self.cache.get(meta.id) {
+                found.push(chunk);
                 continue;
             }
-            let ahead = self.lock().get(&meta.id).cloned();
+            let ahead = self.lock().remove(&meta.id);
             let bytes = match (ahead, &mut txn) {
                 (Some(bytes), _) => bytes,
                 (None, Some(txn)) => fetch(txn.as_mut(), meta).await?,
                 (None, slot) => fetch(slot.insert(self.reader.read().await?).as_mut(), meta).await?,
             };
-            let columns = decode(&bytes, table, wanted, meta.rows).map_err(|error| SourceError::Decode {
+            let chunk = Chunk::decode(bytes, table, meta).map_err(|error| SourceError::Decode {
                 meta: *meta,
                 table: table.name.clone(),
                 error,
             })?;
-            self.cache.put(meta.id, table.columns.len(), wanted, &columns);
-            found.push(columns);
+            let chunk = Arc::new(chunk);
+            self.cache.put(meta.id, &chunk);
+            found.push(chunk);
         }
         Ok(found)
     }

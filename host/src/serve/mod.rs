@@ -1,6 +1,9 @@
 //! HTTP: what `dev` answers with.
 
 mod around;
+mod home;
+mod nests;
+mod page;
 mod reply;
 mod sql;
 #[cfg(test)]
@@ -33,6 +36,11 @@ type Shared = Arc<App>;
 pub fn router(engine: QueryEngine, around: Surroundings) -> Router {
     let app: Shared = Arc::new(App { engine, around });
     Router::new()
+        .route("/", get(home::get))
+        .route("/nests", get(nests::list))
+        .route("/nests/{name}", get(nests::one))
+        .route("/nests/{name}/tables", get(nests::tables))
+        .route("/nests/{name}/tables/{table}", get(page::get))
         .route("/nests/{name}/sql", get(sql::get).post(sql::post))
         .route("/health", get(around::health))
         .route("/ready", get(around::ready))

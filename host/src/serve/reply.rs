@@ -114,6 +114,16 @@ pub fn json(status: StatusCode, body: String) -> Response {
 
 /// An answer in this format, batch by batch, so that its text is never in memory as a whole.
 pub fn answer(answer: Answer, format: Format) -> Response {
+    write(answer, format, String::new())
+}
+
+/// A page: an answer with `"next"`, the cursor of the page after it, and `"more"`, whether there are more rows.
+pub fn page(answer: Answer, format: Format, next: Option<&str>, more: bool) -> Response {
+    write(answer, format, format!(",\"next\":{},\"more\":{more}", Value::from(next)))
+}
+
+/// `more` goes into the JSON object behind `meta`.
+fn write(answer: Answer, format: Format, more: String) -> Response {
     let content_type = match format {
         Format::Json => "application/json",
         Format::Csv => "text/csv; charset=utf-8; header=present",
@@ -123,7 +133,7 @@ pub fn answer(answer: Answer, format: Format) -> Response {
         let text = match (format, piece) {
             (Format::Json, 0) => answer.json_head(),
             (Format::Json, piece) if piece <= batches => answer.json_rows(piece - 1),
-            (Format::Json, _) => answer.json_tail(),
+            (Format::Json, _) => format!("],\"meta\":{}{more}}}", answer.meta.to_json()),
             (Format::Csv, 0) => answer.csv_head(),
             (Format::Csv, piece) if piece <= batches => answer.csv_rows(piece - 1),
             (Format::Csv, _) => String::new(),

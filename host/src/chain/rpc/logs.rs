@@ -118,7 +118,8 @@ impl RpcSource {
                 self.pool.failed(&mut attempts, &endpoint, trouble)?;
                 continue;
             };
-            let halves = query.split();
+            // Fewer contracts help against a refusal, not against an endpoint that fails.
+            let halves = query.split().filter(|_| matches!(trouble, Trouble::Refused(_)));
             if let (RefusalKind::Addresses, Some((left, right))) = (refusal.kind, halves.clone()) {
                 self.learn_addresses(query.addresses.len());
                 return Ok(Answer::SplitAddresses(left, right));

@@ -193,7 +193,8 @@ impl Pool {
         }
         let now = Instant::now();
         let mut health = endpoint.health();
-        health.chain_checked = false;
+        // What answers after a break may be another machine.
+        health.chain_checked &= matches!(trouble, Trouble::RateLimited { .. } | Trouble::BadAnswer(_));
         // Many requests that fail at once are one failure.
         if health.rests_until.is_none_or(|until| until <= now) {
             health.failures = health.failures.saturating_add(1);

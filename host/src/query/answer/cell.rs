@@ -16,7 +16,7 @@ use arrow::temporal_conversions::{
 };
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-use super::super::wide;
+use super::super::bigint::to_decimal;
 
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,7 +67,7 @@ pub fn cell<'a>(array: &'a ArrayRef, row: usize, is_json: bool) -> Cell<'a> {
         DataType::Float64 => float(array.as_primitive::<Float64Type>().value(row)),
         DataType::Decimal128(_, scale) => decimal::<Decimal128Type>(array, row, *scale),
         DataType::Decimal256(_, scale) => decimal::<Decimal256Type>(array, row, *scale),
-        DataType::LargeBinary => Cell::Exact(wide::to_text(array.as_binary::<i64>().value(row))),
+        DataType::LargeBinary => Cell::Exact(to_decimal(array.as_binary::<i64>().value(row))),
         DataType::Binary => Cell::Bytes(array.as_binary::<i32>().value(row)),
         DataType::BinaryView => Cell::Bytes(array.as_binary_view().value(row)),
         DataType::FixedSizeBinary(_) => Cell::Bytes(array.as_fixed_size_binary().value(row)),

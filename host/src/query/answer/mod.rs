@@ -1,13 +1,16 @@
 //! Answers: columns with nest types, rows, and where they came from.
 
-mod cell;
+pub(super) mod cell;
 mod csv;
 mod json;
+mod table;
 
 use std::collections::HashSet;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
+
+pub use cell::push_hex;
 
 use super::status::Reach;
 use super::tables::{nest_type, query_type};
@@ -153,3 +156,6 @@ fn word(ty: &DataType) -> String {
     }
     .to_owned()
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,8 +13,10 @@ use bytes::Bytes;
 
 use crate::model::{
     BlockNumber, BlockRange, BlockRef, Branch, BundleHash, ChainId, ColumnSchema, ColumnType, DataIdentity, DatasetId,
-    DatasetKey, Endpoint, Fence, TableId, TableSchema, arrow_schema, rejected_schema,
+    DatasetKey, Endpoint, Fence, NestName, TableId, TableSchema, arrow_schema, rejected_schema,
 };
+use crate::query::chunk::Chunk;
+use crate::query::tables::Catalog;
 use crate::store::{
     ChunkId, ChunkMeta, CursorState, DatasetState, DatasetStatus, HotReader, ReadTxn, Result, Snapshot,
 };
@@ -107,6 +109,22 @@ impl Mem {
         self.inner.lock().unwrap().bytes.remove(&chunk);
     }
 
+    /// What a query of this endpoint sees.
+    pub fn seen(&self, name: &str) -> Snapshot {
+        let inner = self.inner.lock().unwrap();
+        let endpoint = inner.endpoints.iter().find(|endpoint| endpoint.name.as_str() == name).unwrap();
+        let dataset = inner.datasets.iter().find(|dataset| dataset.id == endpoint.dataset).unwrap();
+        Snapshot {
+            chain_id: self.chain,
+            endpoint: endpoint.clone(),
+            dataset: dataset.clone(),
+            final_block: None,
+            head: inner.head,
+            halted: inner.halted.clone(),
+            chunks: inner.chunks.get(&dataset.id).cloned().unwrap_or_default(),
+        }
+    }
+
     /// Sets where dataset and cursor stand.
     pub fn stand(&self, dataset: DatasetId, done_to: u64, head: u64) {
         let mut inner = self.inner.lock().unwrap();
@@ -122,10 +140,7 @@ impl Mem {
 }
 
 fn made(dataset: DatasetId, table: TableId, first: u64, last: u64, rows: &RecordBatch) -> (ChunkMeta, Bytes) {
-    let mut bytes = Vec::new();
-    let mut writer = arrow::ipc::writer::StreamWriter::try_new(&mut bytes, &rows.schema()).unwrap();
-    writer.write(rows).unwrap();
-    writer.finish().unwrap();
+    let bytes = crate::store::chunk::encode(rows).unwrap();
     let mut hasher = blake3::Hasher::new();
     hasher.update(&bytes).update(&dataset.0.to_be_bytes()).update(&table.to_i64().to_be_bytes());
     hasher.update(&first.to_be_bytes()).update(&last.to_be_bytes());
@@ -136,7 +151,7 @@ fn made(dataset: DatasetId, table: TableId, first: u64, last: u64, rows: &Record
         rows: rows.num_rows() as u64,
         bytes: bytes.len() as u64,
     };
-    (meta, Bytes::from(bytes))
+    (meta, bytes)
 }
 
 #[async_trait]
@@ -167,19 +182,9 @@ impl ReadTxn for MemTxn {
         Ok(self.0.inner.lock().unwrap().endpoints.clone())
     }
 
-    async fn snapshot(&mut self, name: &crate::model::NestName) -> Result<Option<Snapshot>> {
-        let inner = self.0.inner.lock().unwrap();
-        let Some(endpoint) = inner.endpoints.iter().find(|endpoint| endpoint.name == *name) else { return Ok(None) };
-        let dataset = inner.datasets.iter().find(|dataset| dataset.id == endpoint.dataset).unwrap();
-        Ok(Some(Snapshot {
-            chain_id: self.0.chain,
-            endpoint: endpoint.clone(),
-            dataset: dataset.clone(),
-            final_block: None,
-            head: inner.head,
-            halted: inner.halted.clone(),
-            chunks: inner.chunks.get(&dataset.id).cloned().unwrap_or_default(),
-        }))
+    async fn snapshot(&mut self, name: &NestName) -> Result<Option<Snapshot>> {
+        let known = self.0.inner.lock().unwrap().endpoints.iter().any(|endpoint| endpoint.name == *name);
+        Ok(known.then(|| self.0.seen(name.as_str())))
     }
 
     async fn chunk(&mut self, id: ChunkId) -> Result<Option<Bytes>> {
@@ -298,4 +303,14 @@ pub fn rejection(at: (u64, u64), code: &str) -> RecordBatch {
         Arc::new(StringArray::from(vec!["why"])),
     ]);
     RecordBatch::try_new(rejected_schema(), columns).unwrap()
+}
+
+/// A decoded chunk of this many rows.
+pub fn decoded(rows: u64) -> Chunk {
+    let rows = transfers(&(0..rows).map(|log| Transfer::at(1, log)).collect::<Vec<_>>());
+    let (meta, bytes) = made(DatasetId(1), TableId::Event(0), 1, 1, &rows);
+    let mem = Mem::new(1);
+    mem.endpoint("any", vec![transfer_table("any")], &[]);
+    let snapshot = mem.seen("any");
+    Chunk::decode(bytes, &Catalog::of(&snapshot).tables[0], &meta).unwrap()
 }

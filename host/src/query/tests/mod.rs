@@ -1,7 +1,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod basics;
+mod errors;
+mod guards;
+mod hex;
+mod information;
+mod limits;
 pub mod mem;
+mod pages;
+mod plans;
+mod snapshots;
+mod views;
 
 use std::sync::Arc;
 

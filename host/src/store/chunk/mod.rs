@@ -161,10 +161,11 @@ struct Parts {
 
 impl Parts {
     fn take(&mut self, len: usize, what: &str) -> Result<Buffer, BadChunk> {
-        let end = self.at.checked_add(len).filter(|&end| end <= self.bytes.len());
+        let end = self.at.checked_add(len).map(|end| end.next_multiple_of(ALIGN));
+        let end = end.filter(|&end| end <= self.bytes.len());
         let end = end.ok_or_else(|| damaged(format!("it ends within {what}")))?;
         let part = self.bytes.slice_with_length(self.at, len);
-        self.at = end.next_multiple_of(ALIGN).min(self.bytes.len());
+        self.at = end;
         Ok(part)
     }
 }

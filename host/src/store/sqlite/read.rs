@@ -54,7 +54,8 @@ impl SqliteReader {
 
     pub(super) async fn begin(&self) -> Step<Txn> {
         let mut txn = Txn::read(&self.pool).await?;
-        // Another process may have brought the schema forward since.
+        // Another process may have brought the schema forward since. This is also the first read, which fixes what
+        // the transaction sees: SQLite takes no snapshot at BEGIN.
         check_readable(txn.connection(), &self.path.display().to_string(), self.chain).await?;
         Ok(txn)
     }

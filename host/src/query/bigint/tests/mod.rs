@@ -1,0 +1,5 @@
+#![allow(clippy::unwrap_used)]
+
+mod codec;
+mod harness;
+mod sql;
