@@ -86,7 +86,10 @@ pub(super) async fn run(args: DemoArgs) -> anyhow::Result<()> {
     .context("building the nest broke down")??;
     let mut out = Output::new();
     out.line(format!("nest    {} {}, bundle {}", nest.name, nest.version, nest.bundle))?;
-    out.line(format!("tables  {}", nest.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>().join(", ")))?;
+    out.line(format!(
+        "tables  {}",
+        nest.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>().join(", ")
+    ))?;
     out.flush()?;
 
     let (source, until) = match args.rpc {
