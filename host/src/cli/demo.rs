@@ -68,7 +68,10 @@ const QUESTIONS: [(&str, &str); 4] = [
         "SELECT block_number, owner, spender FROM acorn__approval WHERE value = \
          115792089237316195423570985008687907853269984665640564039457584007913129639935",
     ),
-    ("A view of the nest: the richest accounts.", "SELECT account, balance FROM balances ORDER BY balance DESC LIMIT 3"),
+    (
+        "A view of the nest: the richest accounts.",
+        "SELECT account, balance FROM balances ORDER BY balance DESC LIMIT 3",
+    ),
     ("Where it stands.", "SELECT block_number, status FROM _status"),
 ];
 
