@@ -471,7 +471,7 @@ async fn the_final_block_is_confirmed_by_another_endpoint() {
     lying.switch_chain(&chain.fork(20));
     let source = connect(&[&one, &lying]).await;
     let error = source.finalized().await.unwrap_err();
-    assert!(matches!(&error, ChainError::FinalityDisputed { .. }), "{error}");
+    assert!(matches!(&error, ChainError::FinalityDisputed(_)), "{error}");
     let text = error.to_string();
     assert!(text.contains(&one.host()) && text.contains(&lying.host()), "{text}");
 
@@ -493,4 +493,55 @@ async fn code_is_there_from_its_deployment_on() {
     let token = chain.contracts()[2];
     assert!(source.code_at(token, BlockNumber(19)).await.unwrap().is_empty());
     assert_eq!(source.code_at(token, BlockNumber(20)).await.unwrap().as_ref(), [0x60, 0x01]);
+}
+
+#[tokio::test]
+async fn state_that_nobody_has_is_an_error_at_once() {
+    let chain = MockChain::new(7, HEAD);
+    let (rpc, other) = (MockRpc::start(&chain).await, MockRpc::start(&chain).await);
+    let source = connect(&[&rpc, &other]).await;
+    rpc.inject(Fault::NoState);
+    assert!(!source.code_at(chain.contracts()[0], BlockNumber(1)).await.unwrap().is_empty());
+    other.inject(Fault::NoState);
+    let error = source.code_at(chain.contracts()[0], BlockNumber(1)).await.unwrap_err();
+    assert!(error.to_string().contains("missing trie node"), "{error}");
+    assert!(rpc.calls("eth_getCode") <= 2 && other.calls("eth_getCode") <= 2);
+}
+
+#[tokio::test]
+async fn a_block_that_one_endpoint_lacks_is_asked_of_the_others() {
+    let chain = MockChain::new(7, HEAD);
+    let (behind, other) = (MockRpc::start(&chain).await, MockRpc::start(&chain).await);
+    let source = connect(&[&behind, &other]).await;
+    behind.inject(Fault::Lag(10));
+    behind.inject(Fault::UnknownInWords);
+    let tip = chain.head();
+    assert_eq!(source.header(tip.number).await.unwrap().unwrap().block_ref(), tip);
+    assert_eq!(source.header_by_hash(tip.hash).await.unwrap().unwrap().block_ref(), tip);
+    assert_eq!(source.header(tip.number.next()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn no_more_requests_are_under_way_than_allowed() {
+    let chain = MockChain::new(7, HEAD);
+    let rpc = MockRpc::start(&chain).await;
+    let bounds = RangeBounds { first: 8, max: 8, logs: 20_000 };
+    let source = pool(vec![rpc.endpoint()], RpcLimits { in_flight: 3, range: bounds, ..limits() }).await.unwrap();
+    rpc.inject(Fault::Slow(2));
+    let (one, other) = tokio::join!(Ask::Final.of(&source, &chain), Ask::LongTip.of(&source, &chain));
+    assert_eq!(one.unwrap(), wanted(&chain, 0, chain.final_block().number.0));
+    other.unwrap();
+    assert!((2..=3).contains(&rpc.peak()), "{} at once", rpc.peak());
+}
+
+#[tokio::test]
+async fn a_silent_endpoint_does_not_hold_up_the_head() {
+    let chain = MockChain::new(7, HEAD);
+    let (silent, other) = (MockRpc::start(&chain).await, MockRpc::start(&chain).await);
+    let calls = RpcLimits { call_timeout: Duration::from_secs(30), ..limits() };
+    let source = pool(vec![silent.endpoint(), other.endpoint()], calls).await.unwrap();
+    silent.inject(Fault::Hang);
+    let started = Instant::now();
+    assert_eq!(source.head().await.unwrap().block_ref(), chain.head());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }

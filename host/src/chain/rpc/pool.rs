@@ -226,7 +226,7 @@ impl Pool {
         if let Trouble::OtherChain(found) = trouble {
             return ChainError::WrongChain { endpoint, wanted: self.chain, found };
         }
-        let call = Call { chain: self.chain, endpoint, method: attempts.method, range: attempts.range };
+        let call = Box::new(Call { chain: self.chain, endpoint, method: attempts.method, range: attempts.range });
         match trouble {
             Trouble::Refused(refusal) if attempts.range.is_some_and(|range| range.blocks() == 1) => {
                 ChainError::BlockRefused { call, refusal, attempts: attempts.made }
