@@ -143,6 +143,11 @@ pub struct Injection {
 }
 
 impl Injection {
+    /// The fault.
+    pub fn fault(&self) -> Fault {
+        self.fault
+    }
+
     /// Only for so many calls.
     pub fn times(self, times: u32) -> Injection {
         Injection { left: Some(times), ..self }

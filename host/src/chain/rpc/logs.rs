@@ -130,8 +130,9 @@ impl RpcSource {
                 (Next::Ask(fewer), _) => {
                     most = fewer;
                     // A refused range costs nothing but the call; anything else uses up the budget.
-                    if !matches!(trouble, Trouble::Refused(_)) {
-                        self.pool.failed(&mut attempts, &endpoint, trouble)?;
+                    match trouble {
+                        Trouble::Refused(_) => self.pool.count(&endpoint, GET_LOGS, &trouble),
+                        failure => self.pool.failed(&mut attempts, &endpoint, failure)?,
                     }
                 }
                 (Next::SingleBlock, Some((left, right))) => return Ok(Answer::SplitAddresses(left, right)),
