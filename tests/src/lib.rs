@@ -1,3 +1,4 @@
 //! What the tests share.
 
+pub mod chain_lab;
 pub mod mock_rpc;
