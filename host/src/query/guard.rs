@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    DescribeAlias, Expr, ObjectName, Query, Select, SetExpr, ShowStatementFilter, ShowStatementFilterPosition,
-    ShowStatementOptions, Statement, TableFactor, Visit, Visitor,
+    BinaryOperator, DescribeAlias, Expr, ObjectName, Query, Select, SetExpr, ShowStatementFilter,
+    ShowStatementFilterPosition, ShowStatementOptions, Statement, TableFactor, Visit, Visitor,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -144,7 +144,7 @@ fn chains(token: &Token) -> bool {
 }
 
 /// Parses one statement that only reads.
-pub fn check(tokens: &Tokens) -> Result<Request, BadQuery> {
+pub fn check(tokens: &Tokens, limits: &QueryLimits) -> Result<Request, BadQuery> {
     let mut statements = Parser::new(&GenericDialect {})
         .with_recursion_limit(PARSE_DEPTH)
         .with_tokens_with_locations(tokens.0.clone())
@@ -162,7 +162,7 @@ pub fn check(tokens: &Tokens) -> Result<Request, BadQuery> {
     };
     let request = readable(statement)?;
     let (Request::Run(statement) | Request::Describe(statement)) = &request else { return Ok(request) };
-    match statement.visit(&mut OnlyReads) {
+    match statement.visit(&mut OnlyReads { deepest: limits.depth, depth: 0 }) {
         ControlFlow::Continue(()) => Ok(request),
         ControlFlow::Break(refused) => Err(*refused),
     }
@@ -247,7 +247,10 @@ fn pattern(options: &ShowStatementOptions) -> Result<Option<String>, BadQuery> {
 }
 
 /// Finds what would write or reach outside, wherever in the statement it hides.
-struct OnlyReads;
+struct OnlyReads {
+    deepest: usize,
+    depth: usize,
+}
 
 impl OnlyReads {
     fn stop(bad: BadQuery) -> ControlFlow<Box<BadQuery>> {
@@ -299,8 +302,30 @@ impl Visitor for OnlyReads {
             Expr::Identifier(name) if name.value.starts_with('@') && name.quote_style.is_none() => {
                 Self::stop(BadQuery::new(Flaw::NotAllowed, format!("there are no variables here, {name} included")))
             }
+            _ if deepens(expr) => {
+                self.depth += 1;
+                if self.depth <= self.deepest {
+                    return ControlFlow::Continue(());
+                }
+                let message = format!("operators and calls nest deeper than {} levels", self.deepest);
+                Self::stop(BadQuery::new(Flaw::NotAllowed, message).hint("compute parts of it in a WITH or a subquery"))
+            }
             _ => ControlFlow::Continue(()),
         }
+    }
+
+    fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
+        self.depth -= usize::from(deepens(expr));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether an expression counts as a level: names, values and chains of conditions do not.
+fn deepens(expr: &Expr) -> bool {
+    match expr {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Nested(_) => false,
+        Expr::BinaryOp { op, .. } => !matches!(op, BinaryOperator::And | BinaryOperator::Or),
+        _ => true,
     }
 }
 

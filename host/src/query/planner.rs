@@ -116,7 +116,7 @@ impl<'a> Planner<'a> {
     }
 
     fn parse_view(&self, view: &View) -> std::result::Result<Statement, BadQuery> {
-        match guard::check(&guard::tokens(&view.sql, self.limits)?)? {
+        match guard::check(&guard::tokens(&view.sql, self.limits)?, self.limits)? {
             guard::Request::Run(mut statement @ Statement::Query(_)) => {
                 bigint::rewrite_sql(&mut statement);
                 Ok(statement)
