@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Decimal128Array, Decimal256Array, Float64Array, LargeBinaryArray,
-    LargeBinaryBuilder, PrimitiveArray, StringArray, StringBuilder,
+    LargeBinaryBuilder, PrimitiveArray,
 };
 use arrow::compute::cast;
 use arrow::datatypes::{
@@ -34,27 +34,31 @@ pub enum OnBadValue {
 pub enum Range {
     /// Anything of at most 1,008 bits.
     Any,
-    /// 0 to 2^256 − 1.
-    Uint256,
-    /// −2^255 to 2^255 − 1.
-    Int256,
+    /// From zero up, of this many bits.
+    Unsigned(u16),
+    /// Two's complement of this many bits.
+    Signed(u16),
 }
 
 impl Range {
     fn check(self, value: Wide) -> Result<Wide, IntegerError> {
         let (fits, target) = match self {
             Range::Any => return Ok(value),
-            Range::Uint256 => (value.fits_unsigned(256), "uint256"),
-            Range::Int256 => (value.fits_signed(256), "int256"),
+            Range::Unsigned(bits) => (value.fits_unsigned(bits.into()), format!("uint{bits}")),
+            Range::Signed(bits) => (value.fits_signed(bits.into()), format!("int{bits}")),
         };
-        if fits { Ok(value) } else { Err(IntegerError::OutOfRange { value: value.to_string(), target: target.into() }) }
+        if fits { Ok(value) } else { Err(IntegerError::OutOfRange { value: value.to_string(), target }) }
+    }
+
+    fn is_unsigned(self) -> bool {
+        matches!(self, Range::Unsigned(_))
     }
 
     /// Bytes as an integer: big-endian, two's complement of 32 bytes where the range is signed.
     fn read_bytes(self, bytes: &[u8]) -> Result<Wide, IntegerError> {
         let value = Wide::from_be_unsigned(bytes);
         match self {
-            Range::Int256 if bytes.len() == 32 && bytes[0] & 0x80 != 0 => {
+            Range::Signed(_) if bytes.len() == 32 && bytes[0] & 0x80 != 0 => {
                 Ok(Wide::from(BigInt::from_signed_bytes_be(bytes)))
             }
             _ => Ok(value),
@@ -157,10 +161,10 @@ pub fn to_wide(array: &ArrayRef, range: Range, on_bad: OnBadValue) -> Result<Lar
                 out.push(value.map(|bytes| codec::decode(bytes).and_then(|value| range.check(value))))?;
             }
         }
-        DataType::Int8 if range != Range::Uint256 => return Ok(from_small_ints(array.as_primitive::<Int8Type>())),
-        DataType::Int16 if range != Range::Uint256 => return Ok(from_small_ints(array.as_primitive::<Int16Type>())),
-        DataType::Int32 if range != Range::Uint256 => return Ok(from_small_ints(array.as_primitive::<Int32Type>())),
-        DataType::Int64 if range != Range::Uint256 => return Ok(from_small_ints(array.as_primitive::<Int64Type>())),
+        DataType::Int8 if !range.is_unsigned() => return Ok(from_small_ints(array.as_primitive::<Int8Type>())),
+        DataType::Int16 if !range.is_unsigned() => return Ok(from_small_ints(array.as_primitive::<Int16Type>())),
+        DataType::Int32 if !range.is_unsigned() => return Ok(from_small_ints(array.as_primitive::<Int32Type>())),
+        DataType::Int64 if !range.is_unsigned() => return Ok(from_small_ints(array.as_primitive::<Int64Type>())),
         DataType::UInt8 => return Ok(from_small_ints(array.as_primitive::<UInt8Type>())),
         DataType::UInt16 => return Ok(from_small_ints(array.as_primitive::<UInt16Type>())),
         DataType::UInt32 => return Ok(from_small_ints(array.as_primitive::<UInt32Type>())),
@@ -307,16 +311,4 @@ pub fn from_wide(array: &LargeBinaryArray, target: &DataType, on_bad: OnBadValue
             )));
         }
     })
-}
-
-/// The text of `value / 10^decimals`, row by row.
-pub fn units(array: &LargeBinaryArray, decimals: &dyn Fn(usize) -> Result<Option<u32>>) -> Result<StringArray> {
-    let mut out = StringBuilder::with_capacity(array.len(), array.len() * 24);
-    for (row, value) in array.iter().enumerate() {
-        match (value, decimals(row)?) {
-            (Some(bytes), Some(decimals)) => out.append_value(text::format_units(&codec::decode(bytes)?, decimals)),
-            _ => out.append_null(),
-        }
-    }
-    Ok(out.finish())
 }

@@ -142,6 +142,22 @@ pub fn format_units(value: &Wide, decimals: u32) -> String {
     if fraction.is_empty() { format!("{sign}{whole}") } else { format!("{sign}{whole}.{fraction}") }
 }
 
+/// The integer that `format_units` writes as this text: `1.5` with 18 decimals is 1500000000000000000.
+///
+/// More digits after the point than there are decimals are an error unless they are zeros.
+pub fn parse_units(text: &str, decimals: u32) -> Result<Wide, IntegerError> {
+    let fail = || IntegerError::NotAnInteger(shorten(text));
+    let trimmed = text.trim();
+    let (whole, fraction) = trimmed.split_once('.').unwrap_or((trimmed, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = whole.strip_prefix(['-', '+']).unwrap_or(whole);
+    if fraction.len() > decimals as usize || !digits(fraction) || !digits(unsigned) || unsigned.is_empty() {
+        return Err(fail());
+    }
+    parse(&format!("{whole}{fraction:0<width$}", width = decimals as usize))
+}
+
 impl fmt::Display for Wide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -29,6 +29,8 @@ const MAGIC: &[u8; 4] = b"nch1";
 const HEADER: usize = 12;
 /// Arrow asks for the alignment of the widest value; 8 serves all types but decimals, which are copied if need be.
 const ALIGN: usize = 8;
+/// Databases take values of 1 GB at most.
+const MAX_BYTES: usize = 512 << 20;
 
 /// Bytes that are no chunk of the schema, or rows that do not fit one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,23 +84,26 @@ pub fn encode(batch: &RecordBatch) -> Result<Bytes, BadChunk> {
     let rows = u32::try_from(batch.num_rows())
         .map_err(|_| BadChunk::TooLarge(format!("{} rows are too many for one chunk", batch.num_rows())))?;
     let columns = batch.num_columns();
-    let mut out = Vec::with_capacity(HEADER + columns * 4 * ALIGN + batch.get_array_memory_size());
+    let data: Vec<ArrayData> = batch.columns().iter().map(|column| column.to_data()).collect();
+    let size: usize = data.iter().map(|data| data.get_slice_memory_size().unwrap_or(0)).sum();
+    if size > MAX_BYTES {
+        return Err(BadChunk::TooLarge(format!("{size} bytes are too many for one chunk")));
+    }
+    let mut out = Vec::with_capacity(HEADER + columns * 4 * ALIGN + size);
     out.extend_from_slice(MAGIC);
     out.extend_from_slice(&rows.to_le_bytes());
     out.extend_from_slice(&(columns as u32).to_le_bytes());
     let mut flags = vec![0u8; columns.div_ceil(8)];
-    for (place, column) in batch.columns().iter().enumerate().filter(|(_, column)| column.null_count() > 0) {
-        debug_assert!(column.nulls().is_some());
+    for (place, _) in data.iter().enumerate().filter(|(_, data)| data.null_count() > 0) {
         flags[place / 8] |= 1 << (place % 8);
     }
     out.extend_from_slice(&flags);
     pad(&mut out);
-    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
-        let layout = layout(field.name(), column.data_type())?;
-        if let Some(nulls) = column.nulls().filter(|nulls| nulls.null_count() > 0) {
+    for (field, data) in batch.schema_ref().fields().iter().zip(&data) {
+        if let Some(nulls) = data.nulls().filter(|nulls| nulls.null_count() > 0) {
             push_bits(&mut out, nulls.inner());
         }
-        push_values(&mut out, field.name(), layout, &column.to_data())?;
+        push_values(&mut out, layout(field.name(), data.data_type())?, data);
     }
     Ok(Bytes::from(out))
 }
@@ -115,7 +120,7 @@ fn push_bits(out: &mut Vec<u8>, bits: &BooleanBuffer) {
     pad(out);
 }
 
-fn push_values(out: &mut Vec<u8>, column: &str, layout: Layout, data: &ArrayData) -> Result<(), BadChunk> {
+fn push_values(out: &mut Vec<u8>, layout: Layout, data: &ArrayData) {
     let (offset, len) = (data.offset(), data.len());
     let values = &data.buffers()[0];
     match layout {
@@ -131,11 +136,7 @@ fn push_values(out: &mut Vec<u8>, column: &str, layout: Layout, data: &ArrayData
             out.extend_from_slice(&data.buffers()[1][first as usize..last as usize]);
         }
     }
-    if out.len() > i32::MAX as usize {
-        return Err(BadChunk::TooLarge(format!("the chunk passes 2 GiB in column '{column}'")));
-    }
     pad(out);
-    Ok(())
 }
 
 /// How many rows the chunk says it has, without decoding it.
@@ -160,10 +161,11 @@ struct Parts {
 
 impl Parts {
     fn take(&mut self, len: usize, what: &str) -> Result<Buffer, BadChunk> {
-        let end = self.at.checked_add(len).filter(|&end| end <= self.bytes.len());
+        let end = self.at.checked_add(len).map(|end| end.next_multiple_of(ALIGN));
+        let end = end.filter(|&end| end <= self.bytes.len());
         let end = end.ok_or_else(|| damaged(format!("it ends within {what}")))?;
         let part = self.bytes.slice_with_length(self.at, len);
-        self.at = end.next_multiple_of(ALIGN).min(self.bytes.len());
+        self.at = end;
         Ok(part)
     }
 }

@@ -40,3 +40,55 @@ pub(crate) fn plan_merges(rows: &[u64]) -> Vec<Range<usize>> {
     }
     plan
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{TAIL, plan_merges};
+    use crate::store::MERGED_ROWS;
+
+    /// Does what is planned; returns how many rows were copied.
+    fn merge(rows: &mut Vec<u64>) -> u64 {
+        let mut copied = 0;
+        for run in plan_merges(rows).into_iter().rev() {
+            let sum = rows[run.clone()].iter().sum();
+            copied += sum;
+            rows.splice(run, [sum]);
+        }
+        copied
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn merging_settles_with_few_chunks(mut rows in prop::collection::vec(1u64..9_000, 0..200)) {
+            let total: u64 = rows.iter().sum();
+            let largest = rows.iter().copied().max().unwrap_or(0);
+            merge(&mut rows);
+            prop_assert_eq!(rows.iter().sum::<u64>(), total);
+            prop_assert!(rows.iter().all(|&count| count <= MERGED_ROWS.max(largest)));
+            prop_assert!(plan_merges(&rows).is_empty());
+            // Any two neighbours before the growing end are more than one full chunk.
+            let bound = 2 * (total / MERGED_ROWS) as usize + 1 + TAIL;
+            prop_assert!(rows.len() <= bound, "{} chunks of {total} rows", rows.len());
+        }
+    }
+
+    #[test]
+    fn a_tip_copies_each_row_a_few_times() {
+        for per_block in [1, 4, 60, 1_000, 5_000] {
+            let (mut rows, mut copied, mut most) = (Vec::new(), 0, 0);
+            for _ in 0..20_000 {
+                rows.push(per_block);
+                copied += merge(&mut rows);
+                let full = rows.iter().filter(|&&count| count > MERGED_ROWS / 2).count();
+                most = most.max(rows.len() - full);
+            }
+            let times = copied as f64 / (20_000 * per_block) as f64;
+            assert!(times < 8.0, "{per_block} a block: every row is copied {times} times");
+            assert!(most <= TAIL, "{per_block} a block: {most} small chunks");
+        }
+    }
+}

@@ -79,12 +79,10 @@ impl Txn {
         Ok(Txn(connection))
     }
 
-    /// Begins to read. What it sees is fixed when this returns.
+    /// Begins to read. What it sees is fixed by the first read in it.
     pub(super) async fn read(pool: &SqlitePool) -> Step<Txn> {
         let mut connection = pool.acquire().await?;
         sqlx::query("BEGIN DEFERRED").execute(&mut *connection).await?;
-        // SQLite takes its snapshot at the first read, not at BEGIN.
-        sqlx::query("SELECT 1 FROM sqlite_schema LIMIT 1").execute(&mut *connection).await?;
         Ok(Txn(connection))
     }
 

@@ -5,8 +5,13 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::store::{Result, StoreError};
+
+/// How often, and how long apart, a holder without a pid is looked at again.
+const LOOKS: u32 = 20;
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// An exclusive lock on a data folder. All stores in the folder share it; the kernel frees it at the latest when the
 /// process dies. It is a file of its own, because closing any descriptor of a database file would drop SQLite's own
@@ -28,6 +33,7 @@ impl DataLock {
         let data = data.canonicalize().map_err(not_writable)?;
         refuse_network(&data)?;
         let path = data.join("lock");
+        let mut looks = 0;
         loop {
             let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(
                 |error| StoreError::NotWritable { path: path.display().to_string(), reason: error.to_string() },
@@ -35,7 +41,14 @@ impl DataLock {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    return Err(StoreError::InUse { path: data.display().to_string(), pid: holder(&mut file) });
+                    let pid = holder(&mut file);
+                    looks += 1;
+                    if pid == 0 && looks < LOOKS {
+                        // It has only just come, or is going.
+                        std::thread::sleep(LOOK_AGAIN);
+                        continue;
+                    }
+                    return Err(StoreError::InUse { path: data.display().to_string(), pid });
                 }
                 Err(TryLockError::Error(error)) => return Err(not_writable(error)),
             }
@@ -54,15 +67,6 @@ impl DataLock {
     /// The folder, absolute.
     pub fn data(&self) -> &Path {
         &self.data
-    }
-
-    /// The pid of the process that holds the folder, if one does; 0 when it has not written it down yet.
-    pub fn holder(data: &Path) -> Option<u32> {
-        let mut file = File::open(data.join("lock")).ok()?;
-        match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Some(holder(&mut file)),
-            _ => None,
-        }
     }
 }
 

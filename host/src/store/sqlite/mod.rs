@@ -10,6 +10,7 @@ mod connect;
 mod datasets;
 mod endpoints;
 mod fail;
+mod folder;
 mod lock;
 mod read;
 mod rows;
@@ -31,6 +32,7 @@ use claim::Claim;
 use connect::{ReadMode, Txn};
 use fail::{Fail, Step};
 
+pub use folder::{chains_in, database_files};
 pub use lock::DataLock;
 pub use read::SqliteReader;
 

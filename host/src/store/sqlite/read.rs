@@ -54,28 +54,26 @@ impl SqliteReader {
 
     pub(super) async fn begin(&self) -> Step<Txn> {
         let mut txn = Txn::read(&self.pool).await?;
-        // Another process may have brought the schema forward since.
+        // Another process may have brought the schema forward since. This is also the first read, which fixes what
+        // the transaction sees: SQLite takes no snapshot at BEGIN.
         check_readable(txn.connection(), &self.path.display().to_string(), self.chain).await?;
         Ok(txn)
     }
 }
 
 /// SQLite needs its shared index to read beside a writer, and makes it if it is not there. Where it cannot, the file
-/// is safe to read as it is once its log is folded in.
+/// is safe to read as it is if its log was folded in: then log and index are gone.
 fn mode(path: &Path, chain: ChainId) -> Result<ReadMode> {
     if !path.exists() {
         return Err(StoreError::NoStore { path: path.display().to_string(), chain: chain.0 });
     }
     let folder = path.parent().unwrap_or(path);
-    if rustix::fs::access(folder, Access::WRITE_OK).is_ok() {
-        return Ok(ReadMode::Shared);
-    }
-    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
-    let log = std::fs::metadata(beside("-wal")).map_or(0, |log| log.len());
-    match (log, beside("-shm").exists()) {
-        (0, _) => Ok(ReadMode::Immutable),
-        (_, true) => Ok(ReadMode::Shared),
-        (_, false) => Err(unfolded(path.display().to_string(), "its index is missing")),
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display())).exists();
+    let writable = rustix::fs::access(folder, Access::WRITE_OK).is_ok();
+    match (writable, beside("-wal"), beside("-shm")) {
+        (true, _, _) | (false, _, true) => Ok(ReadMode::Shared),
+        (false, false, false) => Ok(ReadMode::Immutable),
+        (false, true, false) => Err(unfolded(path.display().to_string(), "the index of its log is missing")),
     }
 }
 

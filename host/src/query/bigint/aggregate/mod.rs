@@ -1,6 +1,7 @@
 //! `sum` and `avg` over integers, exact and without overflow; over other types DataFusion's own.
 
 mod accumulator;
+mod adapted;
 mod groups;
 mod outcome;
 mod total;
@@ -19,9 +20,12 @@ use datafusion::logical_expr::{
 };
 use datafusion::scalar::ScalarValue;
 
-use accumulator::{DISTINCT_ITEM, DistinctAccumulator, ExactAccumulator};
-use groups::ExactGroups;
-use outcome::Outcome;
+pub use accumulator::{DistinctAccumulator, ExactAccumulator};
+pub use adapted::adapt;
+pub use groups::ExactGroups;
+pub use outcome::Outcome;
+
+use accumulator::DISTINCT_ITEM;
 
 /// Which aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -68,8 +68,11 @@ impl Arithmetic {
                         return Err(DataFusionError::Plan(format!("power takes numbers, not {found}")));
                     }
                 }
-                let double = || DataType::Float64;
-                Ok(Typing { left: double(), right: double(), result: double() })
+                // A wide side is left to the typing rule, which casts it to double.
+                let double = |side: &DataType| {
+                    if *side == DataType::LargeBinary { side.clone() } else { DataType::Float64 }
+                };
+                Ok(Typing { left: double(left), right: double(right), result: DataType::Float64 })
             }
         }
     }

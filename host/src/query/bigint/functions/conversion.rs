@@ -1,5 +1,5 @@
-//! Functions between integers and other types: `uint256`, `int256`, `to_integer`, their `try_` forms, and what `CAST`
-//! of an integer becomes.
+//! Functions between integers and other types: `uint256`, `int256`, `uint128`, `int128`, `to_integer`, their `try_` forms,
+//! and what `CAST` of an integer becomes.
 
 use std::any::Any;
 use std::sync::{Arc, LazyLock};
@@ -33,14 +33,23 @@ pub struct FromInteger {
     signature: Signature,
 }
 
-const CONVERSIONS: [(&str, Range, OnBadValue); 6] = [
+const CONVERSIONS: [(&str, Range, OnBadValue); 10] = [
     ("to_integer", Range::Any, OnBadValue::Fail),
-    ("uint256", Range::Uint256, OnBadValue::Fail),
-    ("int256", Range::Int256, OnBadValue::Fail),
     ("try_to_integer", Range::Any, OnBadValue::Null),
-    ("try_uint256", Range::Uint256, OnBadValue::Null),
-    ("try_int256", Range::Int256, OnBadValue::Null),
+    ("uint256", Range::Unsigned(256), OnBadValue::Fail),
+    ("try_uint256", Range::Unsigned(256), OnBadValue::Null),
+    ("int256", Range::Signed(256), OnBadValue::Fail),
+    ("try_int256", Range::Signed(256), OnBadValue::Null),
+    ("uint128", Range::Unsigned(128), OnBadValue::Fail),
+    ("try_uint128", Range::Unsigned(128), OnBadValue::Null),
+    ("int128", Range::Signed(128), OnBadValue::Fail),
+    ("try_int128", Range::Signed(128), OnBadValue::Null),
 ];
+
+/// Whether a function by this name makes an integer of another type.
+pub fn converts(name: &str) -> bool {
+    CONVERSIONS.iter().any(|(known, ..)| known.eq_ignore_ascii_case(name))
+}
 
 static FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(|| {
     CONVERSIONS
@@ -61,7 +70,7 @@ pub fn functions() -> impl Iterator<Item = Arc<ScalarUDF>> {
 pub fn to_integer(expr: Expr, on_bad: OnBadValue) -> Expr {
     let function = match on_bad {
         OnBadValue::Fail => &FUNCTIONS[0],
-        OnBadValue::Null => &FUNCTIONS[3],
+        OnBadValue::Null => &FUNCTIONS[1],
     };
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), vec![expr]))
 }
@@ -71,6 +80,11 @@ pub fn from_integer(expr: Expr, target: DataType, on_bad: OnBadValue) -> Expr {
     let signature = Signature::user_defined(Volatility::Immutable);
     let function = ScalarUDF::new_from_impl(FromInteger { target, on_bad, signature });
     Expr::ScalarFunction(ScalarFunction::new_udf(Arc::new(function), vec![expr]))
+}
+
+/// Whether a function turns other types into integers.
+pub fn is_conversion(function: &ScalarUDF) -> bool {
+    (function.inner().as_ref() as &dyn Any).is::<ToInteger>()
 }
 
 /// The value of a literal, or of a long literal still wrapped in `to_integer('…')`.

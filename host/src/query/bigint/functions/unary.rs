@@ -9,6 +9,7 @@ use arrow::compute::kernels::zip::zip;
 use arrow::compute::{cast, unary};
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
@@ -53,6 +54,11 @@ pub fn functions() -> impl Iterator<Item = Arc<ScalarUDF>> {
 
 /// The name under which `-x` is planned.
 pub const NEGATE: &str = "integer_negate";
+
+/// `-x` of an integer expression.
+pub fn negate(expr: Expr) -> Expr {
+    Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&FUNCTIONS[0]), vec![expr]))
+}
 
 /// Whether a function stands for `-x`.
 pub fn is_negate(function: &ScalarUDF) -> bool {

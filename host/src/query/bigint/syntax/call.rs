@@ -23,11 +23,10 @@ pub(super) fn call(name: &str, argument: Expr) -> Expr {
     })
 }
 
-/// Whether an expression is a call of one of these functions.
-pub(super) fn calls(expr: &Expr, names: &[&str]) -> bool {
-    let Expr::Function(function) = expr else {
-        return false;
-    };
-    let name = function.name.to_string();
-    names.iter().any(|candidate| candidate.eq_ignore_ascii_case(&name))
+/// The name of the function that an expression calls.
+pub(super) fn called(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Function(function) => Some(function.name.to_string()),
+        _ => None,
+    }
 }

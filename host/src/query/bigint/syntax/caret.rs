@@ -5,7 +5,8 @@
 
 use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr};
 
-fn precedence(op: &BinaryOperator) -> Option<u8> {
+/// How tightly an operator on integers binds.
+pub(super) fn precedence(op: &BinaryOperator) -> Option<u8> {
     Some(match op {
         BinaryOperator::BitwiseXor | BinaryOperator::PGExp => 4,
         BinaryOperator::Multiply | BinaryOperator::Divide | BinaryOperator::Modulo => 3,

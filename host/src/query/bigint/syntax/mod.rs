@@ -83,21 +83,39 @@ fn is_number(expr: &Expr) -> bool {
 
 /// The function that casts to a type, if it is one of the wide integers.
 fn conversion(ty: &DataType, kind: &CastKind) -> Option<&'static str> {
-    let unsigned = match ty {
-        DataType::UInt256 => true,
-        DataType::Int256 => false,
-        DataType::Custom(name, modifiers) if modifiers.is_empty() => match name.to_string().to_lowercase().as_str() {
-            "uint256" => true,
-            "int256" => false,
-            _ => return None,
-        },
+    let names = match type_name(ty)?.as_str() {
+        "uint256" => ("uint256", "try_uint256"),
+        "int256" => ("int256", "try_int256"),
+        "uint128" => ("uint128", "try_uint128"),
+        "int128" => ("int128", "try_int128"),
         _ => return None,
     };
-    Some(match (kind, unsigned) {
-        (CastKind::Cast | CastKind::DoubleColon, true) => "uint256",
-        (CastKind::Cast | CastKind::DoubleColon, false) => "int256",
-        (CastKind::TryCast | CastKind::SafeCast, true) => "try_uint256",
-        (CastKind::TryCast | CastKind::SafeCast, false) => "try_int256",
+    Some(match kind {
+        CastKind::Cast | CastKind::DoubleColon => names.0,
+        CastKind::TryCast | CastKind::SafeCast => names.1,
+    })
+}
+
+/// The lower-case name of a type that is one word.
+fn type_name(ty: &DataType) -> Option<String> {
+    match ty {
+        DataType::Custom(name, modifiers) if modifiers.is_empty() => Some(name.to_string().to_lowercase()),
+        DataType::Custom(..) => None,
+        other => Some(other.to_string().to_lowercase()),
+    }
+}
+
+/// The SQL type behind the name that a narrow integer column has in a nest. `int8` stays what it is in SQL: 8 bytes.
+fn narrow_type(ty: &DataType) -> Option<DataType> {
+    Some(match type_name(ty)?.as_str() {
+        "uint8" => DataType::TinyIntUnsigned(None),
+        "uint16" => DataType::SmallIntUnsigned(None),
+        "uint32" => DataType::IntUnsigned(None),
+        "uint64" => DataType::BigIntUnsigned(None),
+        "int16" => DataType::SmallInt(None),
+        "int32" => DataType::Int(None),
+        "int64" => DataType::BigInt(None),
+        _ => return None,
     })
 }
 
@@ -124,6 +142,10 @@ fn rewrite(expr: &mut Expr) -> Option<Expr> {
         }
         Expr::UnaryOp { op: UnaryOperator::Plus, expr } => Some(Expr::Nested(Box::new(take(expr)))),
         Expr::Cast { kind, expr, data_type, array: false, format: None } => {
+            if let Some(narrow) = narrow_type(data_type) {
+                *data_type = narrow;
+                return None;
+            }
             Some(call(conversion(data_type, kind)?, take(expr)))
         }
         Expr::TypedString(typed) => {

@@ -1,11 +1,10 @@
 //! `VALUES` types each column over all rows; a column with one wide integer is made wide in all of them.
 
-use datafusion::sql::sqlparser::ast::{Expr, SetExpr, Value, ValueWithSpan, Values};
+use datafusion::sql::sqlparser::ast::{BinaryOperator, Expr, SetExpr, UnaryOperator, Value, ValueWithSpan, Values};
 
-use super::call::{call, calls};
+use super::super::functions::conversion::converts;
+use super::call::{call, called};
 use super::{conversion, long_literal, take};
-
-const WIDE: [&str; 6] = ["to_integer", "uint256", "int256", "try_to_integer", "try_uint256", "try_int256"];
 
 /// Makes the columns of every `VALUES` in a query's body agree.
 pub(super) fn unify(body: &mut SetExpr) {
@@ -22,8 +21,16 @@ pub(super) fn unify(body: &mut SetExpr) {
 fn is_wide(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_wide(inner),
+        Expr::BinaryOp { op: BinaryOperator::BitwiseXor | BinaryOperator::PGExp, .. } => true,
+        Expr::BinaryOp { left, op, right } => {
+            super::caret::precedence(op).is_some() && (is_wide(left) || is_wide(right))
+        }
+        Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr: inner } if is_wide(inner) => true,
         Expr::Cast { kind, data_type, .. } => conversion(data_type, kind).is_some(),
-        other => long_literal(other).is_some() || calls(other, &WIDE),
+        other => {
+            let wide = |name: String| converts(&name) || matches!(name.to_lowercase().as_str(), "power" | "pow");
+            long_literal(other).is_some() || called(other).is_some_and(wide)
+        }
     }
 }
 

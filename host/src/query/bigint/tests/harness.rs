@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, FixedSizeBinaryBuilder, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array,
+    Array, ArrayRef, FixedSizeBinaryBuilder, Float64Array, Int8Array, Int32Array, Int64Array, RecordBatch, StringArray,
+    UInt8Array, UInt32Array, UInt64Array,
 };
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::catalog::MemTable;
@@ -12,7 +14,8 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use num_bigint::BigInt;
 
-use crate::query::bigint::{Signedness, from_storage, install, rewrite_statement, to_decimal};
+use crate::query::bigint::functions::nested::array_as_text;
+use crate::query::bigint::{Signedness, from_storage, install, rewrite_statement};
 
 /// One column: its name, its type's name, and its cells as text.
 pub struct Column {
@@ -60,6 +63,15 @@ fn array(column: &Column) -> ArrayRef {
         "int256" => wide(cells, Signedness::Signed),
         "int64" => Arc::new(Int64Array::from(parsed(cells))),
         "uint64" => Arc::new(UInt64Array::from(parsed(cells))),
+        "int8" => Arc::new(Int8Array::from(parsed(cells))),
+        "uint8" => Arc::new(UInt8Array::from(parsed(cells))),
+        "int32" => Arc::new(Int32Array::from(parsed(cells))),
+        "uint32" => Arc::new(UInt32Array::from(parsed(cells))),
+        "decimal(20,2)" | "decimal(38,0)" => {
+            let strings: ArrayRef = Arc::new(StringArray::from(cells.clone()));
+            let (precision, scale) = if column.ty == "decimal(20,2)" { (20, 2) } else { (38, 0) };
+            cast(&strings, &DataType::Decimal128(precision, scale)).unwrap()
+        }
         "double" => Arc::new(Float64Array::from(parsed(cells))),
         "string" => Arc::new(StringArray::from(cells.clone())),
         "bytes32" => {
@@ -78,7 +90,10 @@ fn array(column: &Column) -> ArrayRef {
 
 /// A session with exact integers.
 pub fn context() -> SessionContext {
-    let config = SessionConfig::new().with_target_partitions(3).with_batch_size(64);
+    context_with(SessionConfig::new().with_target_partitions(3).with_batch_size(64))
+}
+
+pub fn context_with(config: SessionConfig) -> SessionContext {
     let builder = SessionStateBuilder::new_with_default_features().with_config(config);
     SessionContext::new_with_state(install(builder).build())
 }
@@ -105,16 +120,10 @@ fn render(array: &ArrayRef, row: usize) -> Option<String> {
     if array.is_null(row) {
         return None;
     }
-    match array.data_type() {
-        DataType::LargeBinary => Some(to_decimal(array.as_binary::<i64>().value(row))),
-        DataType::List(_) => {
-            let items = array.as_list::<i32>().value(row);
-            let items: Vec<String> =
-                (0..items.len()).map(|item| render(&items, item).unwrap_or_else(|| "null".into())).collect();
-            Some(format!("[{}]", items.join(",")))
-        }
-        _ => Some(ArrayFormatter::try_new(array, &FormatOptions::default()).unwrap().value(row).to_string()),
-    }
+    Some(match ArrayFormatter::try_new(array, &FormatOptions::default().with_null("null")) {
+        Ok(formatter) => formatter.value(row).to_string(),
+        Err(error) => error.to_string(),
+    })
 }
 
 /// Runs a statement; the rows as text, or the error's message.
@@ -128,20 +137,10 @@ pub async fn run(context: &SessionContext, sql: &str) -> Result<Vec<Vec<Option<S
     let batches = frame.collect().await.map_err(|error| error.to_string())?;
     let mut rows = Vec::new();
     for batch in batches {
+        let columns: Vec<ArrayRef> = batch.columns().iter().map(|column| array_as_text(column).unwrap()).collect();
         for row in 0..batch.num_rows() {
-            rows.push(batch.columns().iter().map(|column| render(column, row)).collect());
+            rows.push(columns.iter().map(|column| render(column, row)).collect());
         }
     }
     Ok(rows)
-}
-
-/// The only cell of a statement's answer.
-pub async fn cell(context: &SessionContext, sql: &str) -> String {
-    match run(context, sql).await {
-        Ok(rows) => match rows.as_slice() {
-            [row] => row.iter().map(|cell| cell.clone().unwrap_or_else(|| "null".into())).collect::<Vec<_>>().join(" "),
-            other => panic!("{sql}: {} rows", other.len()),
-        },
-        Err(error) => format!("error: {error}"),
-    }
 }

@@ -2,7 +2,7 @@
 
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result};
-use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::expr::{Cast, ScalarFunction};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use datafusion::scalar::ScalarValue;
 
@@ -31,6 +31,10 @@ pub(super) fn compute(operation: Operation, left: Expr, right: Expr) -> Expr {
 
 /// Brings the sides of an operator together where an integer is involved.
 pub fn combine(left: Expr, operator: Operator, right: Expr, schema: &DFSchema) -> Result<Combined> {
+    // Chains of AND and OR are long, and typing each link types all before it.
+    if matches!(operator, Operator::And | Operator::Or) {
+        return Ok(Combined::Native(left, right));
+    }
     let (Some(l), Some(r)) = (Typed::new(&left, schema), Typed::new(&right, schema)) else {
         return Ok(Combined::Native(left, right));
     };
@@ -103,24 +107,29 @@ pub(super) fn arithmetic(operation: Operation, left: Typed, right: Typed) -> Res
         (ty, Some(operator)) if ty.is_floating() && operation.checks_narrow() => {
             Ok(plain(left.into_double(), operator, right.into_double()))
         }
-        (ty, Some(operator)) if fractional(ty) && operation.checks_narrow() => {
-            let decimal = |side: Typed| {
-                let target = DataType::Decimal256(76, 0);
-                if side.is_wide() { from_integer(side.expr, target, OnBadValue::Fail) } else { side.expr }
-            };
+        (ty, Some(operator)) if scale(ty).is_some_and(|scale| scale != 0) && operation.checks_narrow() => {
             Ok(plain(decimal(left), operator, decimal(right)))
         }
         _ => Ok(compute(operation, operand(left)?, operand(right)?)),
     }
 }
 
-fn fractional(ty: &DataType) -> bool {
+/// The scale of a decimal.
+fn scale(ty: &DataType) -> Option<i8> {
     match ty {
         DataType::Decimal32(_, scale)
         | DataType::Decimal64(_, scale)
         | DataType::Decimal128(_, scale)
-        | DataType::Decimal256(_, scale) => *scale != 0,
-        _ => false,
+        | DataType::Decimal256(_, scale) => Some(*scale),
+        _ => None,
+    }
+}
+
+/// A side of decimal arithmetic, as wide as decimals get.
+fn decimal(side: Typed) -> Expr {
+    match scale(&side.ty) {
+        Some(scale) => Expr::Cast(Cast::new(Box::new(side.expr), DataType::Decimal256(76, scale))),
+        None => from_integer(side.expr, DataType::Decimal256(76, 0), OnBadValue::Fail),
     }
 }
 

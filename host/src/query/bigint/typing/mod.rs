@@ -5,8 +5,14 @@
 //! rule before DataFusion's own type coercion, and casts that the latter adds are replaced by a rule after it.
 
 pub mod binary;
-pub mod compare;
+mod casts;
+mod compare;
+mod expressions;
+pub mod functions;
 pub mod planner;
+pub mod plans;
+mod subquery;
+mod unify;
 
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, Result, plan_err};
@@ -16,6 +22,7 @@ use datafusion::scalar::ScalarValue;
 use super::convert::OnBadValue;
 use super::error::{IntegerError, type_name};
 use super::functions::conversion::{from_integer, literal, to_integer};
+use super::functions::nested::{holds_integers, integers_as_text};
 use super::value::Wide;
 use super::{codec, convert, text};
 
@@ -39,9 +46,18 @@ impl Typed {
         self.ty == WIDE
     }
 
-    /// The expression as text, if it is an integer.
+    /// Whether the expression is a wide integer or holds some.
+    pub fn holds_wide(&self) -> bool {
+        holds_integers(&self.ty)
+    }
+
+    /// The expression with its integers as text.
     pub fn into_text(self) -> Expr {
-        if self.is_wide() { from_integer(self.expr, DataType::Utf8, OnBadValue::Fail) } else { self.expr }
+        match &self.ty {
+            DataType::LargeBinary => from_integer(self.expr, DataType::Utf8, OnBadValue::Fail),
+            ty if holds_integers(ty) => integers_as_text(self.expr),
+            _ => self.expr,
+        }
     }
 
     /// The expression as a double, if it is an integer.
@@ -129,7 +145,7 @@ impl Number {
                 let wide = convert::to_wide(&other.to_array()?, convert::Range::Any, OnBadValue::Fail)?;
                 whole(codec::decode(wide.value(0)).map_err(plan_error)?)
             }
-            other => plan_err!("cannot use {} as an integer", type_name(&other.data_type())),
+            other => mismatch(&other.data_type()),
         }
     }
 
