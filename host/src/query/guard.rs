@@ -288,6 +288,10 @@ impl Visitor for OnlyReads {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Self::Break> {
+        if let Some(ignored) = ignored(factor) {
+            // DataFusion reads past it, and the answer would be another than the one asked for.
+            return Self::stop(BadQuery::new(Flaw::NotAllowed, format!("this SQL is not supported: {ignored}")));
+        }
         let function = match factor {
             TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => name.to_string(),
             TableFactor::TableFunction { expr, .. } => expr.to_string(),
@@ -317,6 +321,20 @@ impl Visitor for OnlyReads {
     fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
         self.depth -= usize::from(deepens(expr));
         ControlFlow::Continue(())
+    }
+}
+
+/// A part of a table reference that the planner would leave out without a word.
+fn ignored(factor: &TableFactor) -> Option<String> {
+    match factor {
+        TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
+            Some("TABLESAMPLE".to_owned())
+        }
+        TableFactor::Table { version: Some(version), .. } => Some(version.to_string()),
+        TableFactor::Table { with_ordinality: true, .. } => Some("WITH ORDINALITY".to_owned()),
+        TableFactor::Table { partitions, .. } if !partitions.is_empty() => Some("PARTITION".to_owned()),
+        TableFactor::Table { json_path: Some(path), .. } => Some(path.to_string()),
+        _ => None,
     }
 }
 

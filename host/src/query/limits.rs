@@ -25,6 +25,8 @@ pub struct QueryLimits {
     pub depth: usize,
     /// Table reads that one statement may come to once its views and CTEs are written out.
     pub reads: u64,
+    /// Rows of a table that are worth a thread of their own.
+    pub rows_a_thread: u64,
     /// Queries that run at once.
     pub running: usize,
     /// Queries that wait for one of those places.
@@ -44,6 +46,7 @@ impl Default for QueryLimits {
             operators: 1_000,
             depth: 100,
             reads: 500,
+            rows_a_thread: 262_144,
             running: 8,
             waiting: 64,
         }

@@ -161,7 +161,9 @@ impl Scope<'_> {
         let planner = self.planner;
         if let Some(table) = planner.catalog.table(name) {
             let chunks = planner.chunks(table.id);
-            return Ok(Some(Arc::new(ChunkTable::new(Arc::clone(table), Arc::clone(planner.source), chunks))));
+            let (table, source) = (Arc::clone(table), Arc::clone(planner.source));
+            let parts = planner.limits.rows_a_thread;
+            return Ok(Some(Arc::new(ChunkTable::new(table, source, chunks, parts))));
         }
         if name == STATUS {
             return status::table(planner.snapshot).map(Some);

@@ -61,6 +61,19 @@ async fn statements_that_do_more_than_read_are_refused() {
 }
 
 #[tokio::test]
+async fn what_the_planner_would_leave_out_is_refused() {
+    let bench = bench();
+    for (sql, part) in [
+        ("SELECT * FROM usdc__transfer TABLESAMPLE BERNOULLI (10)", "TABLESAMPLE"),
+        ("SELECT * FROM (SELECT 1) TABLESAMPLE (10 ROWS)", "TABLESAMPLE"),
+        ("SELECT * FROM usdc__transfer FOR SYSTEM_TIME AS OF '2024-01-01'", "SYSTEM_TIME"),
+    ] {
+        let error = bench.error(sql).await;
+        assert!(error.to_string().contains(part), "{sql}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_reaches_files_functions_of_tables_or_variables() {
     let bench = bench();
     for sql in [
