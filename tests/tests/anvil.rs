@@ -44,7 +44,12 @@ async fn init_dev_and_sql_index_a_contract_that_emits_in_every_block() {
     )
     .await
     .unwrap();
-    assert_eq!((printed.code, printed.stdout.trim()), (0, "total\n14535"), "{}", printed.stderr);
+    assert_eq!(
+        (printed.code, printed.stdout.trim().replace("\r\n", "\n")),
+        (0, "total\n14535".to_owned()),
+        "{}",
+        printed.stderr
+    );
     assert_eq!(dev.signal(Signal::TERM).await.unwrap(), 0, "a drained process ends well");
 
     // Without a process the folder answers the same.
@@ -52,7 +57,12 @@ async fn init_dev_and_sql_index_a_contract_that_emits_in_every_block() {
         run(EXE, &nest, &["sql", "--dir", ".", "--format", "csv", "SELECT count(*) AS n FROM token__transfer"])
             .await
             .unwrap();
-    assert_eq!((printed.code, printed.stdout.trim()), (0, "n\n170"), "{}", printed.stderr);
+    assert_eq!(
+        (printed.code, printed.stdout.trim().replace("\r\n", "\n")),
+        (0, "n\n170".to_owned()),
+        "{}",
+        printed.stderr
+    );
 }
 
 /// I1, I7: whatever branch was indexed before, the rows are those of a clean index of the final chain.

@@ -136,7 +136,7 @@ fn plain(error: &DataFusionError) -> Result<BadQuery, String> {
 }
 
 fn planned(text: &str) -> BadQuery {
-    let bad = BadQuery::new(Flaw::Meaning, text);
+    let bad = BadQuery::new(Flaw::Meaning, nest_types(text));
     match text.strip_prefix("Invalid function '").and_then(|rest| rest.split_once('\'')) {
         Some((name, _)) => {
             let near = text.split_once("Did you mean '").and_then(|(_, rest)| rest.split_once('\''));
@@ -148,6 +148,28 @@ fn planned(text: &str) -> BadQuery {
         }
         None => bad,
     }
+}
+
+/// Arrow's type names in a message as readers know them.
+fn nest_types(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("FixedSizeBinary(") {
+        let (before, after) = rest.split_at(at);
+        out.push_str(before);
+        let after = &after["FixedSizeBinary(".len()..];
+        let Some((width, after)) = after.split_once(')') else { break };
+        match width {
+            "20" => out.push_str("address"),
+            width => out.extend(["bytes", width]),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out.replace("LargeBinary", "integer")
+        .replace("Utf8View", "string")
+        .replace("Utf8", "string")
+        .replace("Binary", "bytes")
 }
 
 fn schema(error: &SchemaError) -> BadQuery {

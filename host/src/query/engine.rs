@@ -303,7 +303,7 @@ fn ask(planner: &Planner<'_>, what: &What, inner: &Inner) -> Result<Asked, Ended
         }
     };
     let mut tokens = guard::tokens(sql, &inner.limits).map_err(bad)?;
-    let request = guard::check(&tokens).map_err(|b| bad(reserved(b, &tokens, planner.catalog)))?;
+    let request = guard::check(&tokens, &inner.limits).map_err(|b| bad(reserved(b, &tokens, planner.catalog)))?;
     if !matches!(what, What::Sql(_)) {
         tokens = Tokens::default();
     }

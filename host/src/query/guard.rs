@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::sqlparser::ast::{
-    DescribeAlias, Expr, ObjectName, Query, Select, SetExpr, ShowStatementFilter, ShowStatementFilterPosition,
-    ShowStatementOptions, Statement, TableFactor, Visit, Visitor,
+    BinaryOperator, DescribeAlias, Expr, ObjectName, Query, Select, SetExpr, ShowStatementFilter,
+    ShowStatementFilterPosition, ShowStatementOptions, Statement, TableFactor, Visit, Visitor,
 };
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -144,7 +144,7 @@ fn chains(token: &Token) -> bool {
 }
 
 /// Parses one statement that only reads.
-pub fn check(tokens: &Tokens) -> Result<Request, BadQuery> {
+pub fn check(tokens: &Tokens, limits: &QueryLimits) -> Result<Request, BadQuery> {
     let mut statements = Parser::new(&GenericDialect {})
         .with_recursion_limit(PARSE_DEPTH)
         .with_tokens_with_locations(tokens.0.clone())
@@ -162,7 +162,7 @@ pub fn check(tokens: &Tokens) -> Result<Request, BadQuery> {
     };
     let request = readable(statement)?;
     let (Request::Run(statement) | Request::Describe(statement)) = &request else { return Ok(request) };
-    match statement.visit(&mut OnlyReads) {
+    match statement.visit(&mut OnlyReads { deepest: limits.depth, depth: 0 }) {
         ControlFlow::Continue(()) => Ok(request),
         ControlFlow::Break(refused) => Err(*refused),
     }
@@ -247,7 +247,10 @@ fn pattern(options: &ShowStatementOptions) -> Result<Option<String>, BadQuery> {
 }
 
 /// Finds what would write or reach outside, wherever in the statement it hides.
-struct OnlyReads;
+struct OnlyReads {
+    deepest: usize,
+    depth: usize,
+}
 
 impl OnlyReads {
     fn stop(bad: BadQuery) -> ControlFlow<Box<BadQuery>> {
@@ -285,6 +288,10 @@ impl Visitor for OnlyReads {
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Self::Break> {
+        if let Some(ignored) = ignored(factor) {
+            // DataFusion reads past it, and the answer would be another than the one asked for.
+            return Self::stop(BadQuery::new(Flaw::NotAllowed, format!("this SQL is not supported: {ignored}")));
+        }
         let function = match factor {
             TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } => name.to_string(),
             TableFactor::TableFunction { expr, .. } => expr.to_string(),
@@ -299,8 +306,44 @@ impl Visitor for OnlyReads {
             Expr::Identifier(name) if name.value.starts_with('@') && name.quote_style.is_none() => {
                 Self::stop(BadQuery::new(Flaw::NotAllowed, format!("there are no variables here, {name} included")))
             }
+            _ if deepens(expr) => {
+                self.depth += 1;
+                if self.depth <= self.deepest {
+                    return ControlFlow::Continue(());
+                }
+                let message = format!("operators and calls nest deeper than {} levels", self.deepest);
+                Self::stop(BadQuery::new(Flaw::NotAllowed, message).hint("compute parts of it in a WITH or a subquery"))
+            }
             _ => ControlFlow::Continue(()),
         }
+    }
+
+    fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Self::Break> {
+        self.depth -= usize::from(deepens(expr));
+        ControlFlow::Continue(())
+    }
+}
+
+/// A part of a table reference that the planner would leave out without a word.
+fn ignored(factor: &TableFactor) -> Option<String> {
+    match factor {
+        TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
+            Some("TABLESAMPLE".to_owned())
+        }
+        TableFactor::Table { version: Some(version), .. } => Some(version.to_string()),
+        TableFactor::Table { with_ordinality: true, .. } => Some("WITH ORDINALITY".to_owned()),
+        TableFactor::Table { partitions, .. } if !partitions.is_empty() => Some("PARTITION".to_owned()),
+        TableFactor::Table { json_path: Some(path), .. } => Some(path.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether an expression counts as a level: names, values and chains of conditions do not.
+fn deepens(expr: &Expr) -> bool {
+    match expr {
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Value(_) | Expr::Nested(_) => false,
+        Expr::BinaryOp { op, .. } => !matches!(op, BinaryOperator::And | BinaryOperator::Or),
+        _ => true,
     }
 }
 

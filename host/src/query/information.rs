@@ -44,7 +44,7 @@ const ORDINAL: usize = 4;
 fn tables(planner: &Planner<'_>) -> Result<Arc<dyn TableProvider>> {
     let catalog = planner.catalog;
     let events = catalog.tables.iter().map(|table| (planner::SCHEMA, &*table.name, "BASE TABLE", &*table.doc));
-    let views = catalog.views.iter().map(|view| (planner::SCHEMA, &*view.name, "VIEW", ""));
+    let views = catalog.views.iter().map(|view| (planner::SCHEMA, &*view.name, "VIEW", &*view.doc));
     let status = (planner::SCHEMA, STATUS, "BASE TABLE", STATUS_DOC);
     let own = ["tables", "columns"].map(|name| (SCHEMA, name, "VIEW", ""));
     let rows: Vec<_> = events.chain([status]).chain(views).chain(own).collect();
@@ -142,7 +142,7 @@ pub fn describe(planner: &Planner<'_>) -> Vec<TableInfo> {
             Ok(plan) => (plan.schema().fields().iter().map(|field| view_column(field)).collect(), None),
             Err(error) => (Vec::new(), Some(bare_message(&error))),
         };
-        let (name, doc) = (view.name.clone(), String::new());
+        let (name, doc) = (view.name.clone(), view.doc.clone());
         all.push(TableInfo { name, kind: TableKind::View, doc, rows: None, columns, broken });
     }
     all

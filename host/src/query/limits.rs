@@ -21,8 +21,12 @@ pub struct QueryLimits {
     pub statement: usize,
     /// Operators, joins and set operations that one statement may chain.
     pub operators: usize,
+    /// How deep operators and calls may nest; AND and OR do not count. Planning takes the cube of it.
+    pub depth: usize,
     /// Table reads that one statement may come to once its views and CTEs are written out.
     pub reads: u64,
+    /// Rows of a table that are worth a thread of their own.
+    pub rows_a_thread: u64,
     /// Queries that run at once.
     pub running: usize,
     /// Queries that wait for one of those places.
@@ -39,8 +43,10 @@ impl Default for QueryLimits {
             rows: 200_000,
             bytes: 64 << 20,
             statement: 128 << 10,
-            operators: 500,
+            operators: 1_000,
+            depth: 100,
             reads: 500,
+            rows_a_thread: 262_144,
             running: 8,
             waiting: 64,
         }

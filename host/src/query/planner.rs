@@ -116,7 +116,7 @@ impl<'a> Planner<'a> {
     }
 
     fn parse_view(&self, view: &View) -> std::result::Result<Statement, BadQuery> {
-        match guard::check(&guard::tokens(&view.sql, self.limits)?)? {
+        match guard::check(&guard::tokens(&view.sql, self.limits)?, self.limits)? {
             guard::Request::Run(mut statement @ Statement::Query(_)) => {
                 bigint::rewrite_sql(&mut statement);
                 Ok(statement)
@@ -161,7 +161,9 @@ impl Scope<'_> {
         let planner = self.planner;
         if let Some(table) = planner.catalog.table(name) {
             let chunks = planner.chunks(table.id);
-            return Ok(Some(Arc::new(ChunkTable::new(Arc::clone(table), Arc::clone(planner.source), chunks))));
+            let (table, source) = (Arc::clone(table), Arc::clone(planner.source));
+            let parts = planner.limits.rows_a_thread;
+            return Ok(Some(Arc::new(ChunkTable::new(table, source, chunks, parts))));
         }
         if name == STATUS {
             return status::table(planner.snapshot).map(Some);

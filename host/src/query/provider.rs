@@ -18,9 +18,6 @@ use crate::store::ChunkMeta;
 /// The column by which chunks are left out.
 const BLOCK: &str = "block_number";
 
-/// Rows that are worth a partition of their own.
-const PARTITION_ROWS: u64 = 262_144;
-
 /// One table of one query.
 #[derive(Debug)]
 pub struct ChunkTable {
@@ -28,13 +25,15 @@ pub struct ChunkTable {
     source: Arc<ChunkSource>,
     /// In block order.
     chunks: Vec<ChunkMeta>,
+    /// Rows that are worth a partition of their own.
+    rows_a_part: u64,
 }
 
 impl ChunkTable {
     /// A table that has these chunks.
-    pub fn new(table: Arc<Table>, source: Arc<ChunkSource>, mut chunks: Vec<ChunkMeta>) -> Self {
+    pub fn new(table: Arc<Table>, source: Arc<ChunkSource>, mut chunks: Vec<ChunkMeta>, rows_a_part: u64) -> Self {
         chunks.sort_by_key(|chunk| chunk.range.first);
-        ChunkTable { table, source, chunks }
+        ChunkTable { table, source, chunks, rows_a_part }
     }
 }
 
@@ -68,15 +67,15 @@ impl TableProvider for ChunkTable {
         let chunks: Vec<ChunkMeta> =
             self.chunks.iter().copied().filter(|chunk| filters.iter().all(|f| may_match(f, chunk.range))).collect();
         let parts = if limit.is_some() { 1 } else { state.config().target_partitions() };
-        let parts = divide(chunks, parts);
+        let parts = divide(chunks, parts, self.rows_a_part);
         Ok(Arc::new(ChunkScan::new(Arc::clone(&self.table), Arc::clone(&self.source), columns, parts, limit)?))
     }
 }
 
 /// Cuts chunks into at most `most` runs of about the same number of rows; one run where there are few rows.
-fn divide(chunks: Vec<ChunkMeta>, most: usize) -> Vec<Vec<ChunkMeta>> {
+fn divide(chunks: Vec<ChunkMeta>, most: usize, rows_a_part: u64) -> Vec<Vec<ChunkMeta>> {
     let rows: u64 = chunks.iter().map(|chunk| chunk.rows).sum();
-    let wanted = (rows / PARTITION_ROWS).clamp(1, most.max(1) as u64);
+    let wanted = (rows / rows_a_part.max(1)).clamp(1, most.max(1) as u64);
     let each = rows.div_ceil(wanted).max(1);
     let mut parts = vec![Vec::new()];
     let mut taken = 0;

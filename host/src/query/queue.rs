@@ -25,6 +25,12 @@ pub struct Place {
     _inside: Inside,
 }
 
+impl Drop for Place {
+    fn drop(&mut self) {
+        metrics::gauge!("nuthatch_queries_running").decrement(1.0);
+    }
+}
+
 #[derive(Debug)]
 struct Inside(Arc<AtomicUsize>);
 
@@ -53,7 +59,10 @@ impl Queue {
             return Err(QueryError::Busy { running: self.running, waiting: self.waiting });
         }
         match Arc::clone(&self.places).acquire_owned().await {
-            Ok(permit) => Ok(Place { _permit: permit, _inside: inside }),
+            Ok(permit) => {
+                metrics::gauge!("nuthatch_queries_running").increment(1.0);
+                Ok(Place { _permit: permit, _inside: inside })
+            }
             Err(_) => Err(QueryError::Internal("the queue of queries was closed".to_owned())),
         }
     }

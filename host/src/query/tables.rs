@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use serde_json::Value;
 
 use crate::model::{
-    ColumnType, PROVENANCE, TYPE_KEY, TableId, TableSchema, arrow_schema, data_type, ignored_schema, rejected_schema,
+    ColumnType, Endpoint, PROVENANCE, TYPE_KEY, TableId, TableSchema, arrow_schema, data_type, ignored_schema,
+    rejected_schema,
 };
 use crate::store::Snapshot;
 
@@ -66,6 +68,8 @@ pub struct View {
     pub name: String,
     /// Its SELECT.
     pub sql: String,
+    /// One line for people.
+    pub doc: String,
 }
 
 /// What an endpoint offers, apart from its rows.
@@ -112,15 +116,7 @@ impl Catalog {
                 other => provenance_doc(other),
             },
         );
-        Catalog {
-            tables: events.chain([rejected, ignored]).map(Arc::new).collect(),
-            views: snapshot
-                .endpoint
-                .views
-                .iter()
-                .map(|(name, sql)| View { name: name.clone(), sql: sql.clone() })
-                .collect(),
-        }
+        Catalog { tables: events.chain([rejected, ignored]).map(Arc::new).collect(), views: views(&snapshot.endpoint) }
     }
 
     /// The table of this name.
@@ -139,6 +135,18 @@ impl Catalog {
         let views = self.views.iter().map(|view| view.name.as_str());
         self.tables.iter().map(|table| table.name.as_str()).chain(views).chain([STATUS])
     }
+}
+
+fn views(endpoint: &Endpoint) -> Vec<View> {
+    // Only the authors' words are taken from it: a manifest that cannot be read costs no view.
+    let manifest: Value = serde_json::from_str(&endpoint.manifest).unwrap_or_default();
+    let described = manifest["views"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let doc = |name: &str| {
+        let entry = described.iter().find(|entry| entry["name"] == name);
+        entry.and_then(|entry| entry["doc"].as_str()).unwrap_or_default().to_owned()
+    };
+    let views = endpoint.views.iter();
+    views.map(|(name, sql)| View { name: name.clone(), sql: sql.clone(), doc: doc(name) }).collect()
 }
 
 fn event_table(schema: &TableSchema, place: u32) -> Table {

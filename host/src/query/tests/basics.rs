@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::bench;
+use super::{bench, bench_with};
+use crate::query::QueryLimits;
 
 #[tokio::test]
 async fn rows_come_back_with_their_types() {
@@ -74,4 +75,41 @@ async fn tables_of_the_host_are_there() {
         bench.rows("SELECT nest, block_number, lag, status, rows FROM _status").await,
         [[json!("usdc"), json!(10), json!(0), json!("head"), json!(20)]]
     );
+}
+
+#[tokio::test]
+async fn times_compare_with_text_and_group_by_day() {
+    let bench = bench();
+    for (condition, count) in [
+        ("block_timestamp >= '2024-01-05T00:01:48Z'", 4),
+        ("block_timestamp = '2024-01-05 00:00:12'", 2),
+        ("block_timestamp < TIMESTAMP '2024-01-05 00:00:36'", 4),
+        ("block_timestamp BETWEEN '2024-01-05T00:00:12+00:00' AND '2024-01-05T00:00:24+00:00'", 4),
+        ("block_timestamp > to_timestamp_seconds(1704412900)", 4),
+        ("block_timestamp >= '2024-01-06'", 0),
+    ] {
+        let sql = format!("SELECT count(*) FROM usdc__transfer WHERE {condition}");
+        assert_eq!(bench.rows(&sql).await, [[json!(count)]], "{condition}");
+    }
+    let sql = "SELECT date_trunc('day', block_timestamp) AS day, count(*) FROM usdc__transfer GROUP BY 1";
+    let json = bench.json(sql).await;
+    assert_eq!(json["rows"], json!([{"day": "2024-01-05T00:00:00Z", "count(*)": 20}]));
+    assert_eq!(json["columns"][0]["type"], json!("timestamp"));
+    assert_eq!(bench.rows("SELECT extract(hour FROM max(block_timestamp)) FROM usdc__transfer").await, [[json!(0)]]);
+}
+
+#[tokio::test]
+async fn queries_beside_each_other_do_not_mix() {
+    let bench = bench_with(QueryLimits { running: 4, waiting: 100, ..QueryLimits::default() }, &[]);
+    let asked = (1..=40).map(|n| {
+        let (bench, block) = (&bench, n % 10 + 1);
+        async move {
+            let sql = format!("SELECT block_number, value FROM usdc__transfer WHERE block_number = {block}");
+            (block, bench.rows(&sql).await)
+        }
+    });
+    for (block, rows) in futures::future::join_all(asked).await {
+        let wanted = vec![json!(block), json!(block.to_string())];
+        assert_eq!(rows, [wanted.clone(), wanted]);
+    }
 }

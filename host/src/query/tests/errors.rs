@@ -97,3 +97,10 @@ async fn an_unknown_nest_is_told_with_the_nearest() {
     let error = bench.engine.query(&"usdcc".parse().unwrap(), "SELECT 1").await.unwrap_err();
     assert_eq!(error.to_string(), "there is no nest 'usdcc' here; did you mean usdc?");
 }
+
+#[tokio::test]
+async fn types_go_by_their_nest_names() {
+    let bench = bench();
+    let error = bench.error("SELECT 1 FROM usdc__transfer WHERE from_ = block_hash").await.to_string();
+    assert!(error.contains("address = bytes32"), "{error}");
+}

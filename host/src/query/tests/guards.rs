@@ -61,6 +61,19 @@ async fn statements_that_do_more_than_read_are_refused() {
 }
 
 #[tokio::test]
+async fn what_the_planner_would_leave_out_is_refused() {
+    let bench = bench();
+    for (sql, part) in [
+        ("SELECT * FROM usdc__transfer TABLESAMPLE BERNOULLI (10)", "TABLESAMPLE"),
+        ("SELECT * FROM (SELECT 1) TABLESAMPLE (10 ROWS)", "TABLESAMPLE"),
+        ("SELECT * FROM usdc__transfer FOR SYSTEM_TIME AS OF '2024-01-01'", "SYSTEM_TIME"),
+    ] {
+        let error = bench.error(sql).await;
+        assert!(error.to_string().contains(part), "{sql}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn nothing_reaches_files_functions_of_tables_or_variables() {
     let bench = bench();
     for sql in [
@@ -137,6 +150,7 @@ async fn hostile_statements_end_in_an_error() {
     let bench = bench();
     let deep = format!("SELECT {}1{}", "(".repeat(3_000), ")".repeat(3_000));
     let long = format!("SELECT 1{}", "+1".repeat(5_000));
+    let chained = format!("SELECT 1{}", "+1".repeat(150));
     let negated = format!("SELECT {}true", "NOT ".repeat(5_000));
     let cast = format!("SELECT 1{}", "::int".repeat(5_000));
     let selects = vec!["SELECT 1"; 3_000].join(" UNION ALL ");
@@ -144,17 +158,21 @@ async fn hostile_statements_end_in_an_error() {
     let huge = format!("SELECT '{}'", "x".repeat(200_000));
     let ctes: String = (1..40).map(|n| format!(", c{n} AS (SELECT a.x FROM c{} a, c{} b)", n - 1, n - 1)).collect();
     let doubling = format!("WITH c0 AS (SELECT 1 x){ctes} SELECT count(*) FROM c39");
-    for sql in [deep, long, negated, cast, selects, joins, huge, doubling] {
+    for sql in [deep, long, chained, negated, cast, selects, joins, huge, doubling] {
         let error = bench.error(&sql).await;
         assert!(matches!(error, QueryError::Bad(_)), "{}: {error:?}", &sql[..60]);
     }
-    // As much as is allowed does not overflow a stack either.
-    let most = QueryLimits::default().operators - 10;
-    let allowed = format!("SELECT 1{}", "+1".repeat(most));
-    assert_eq!(bench.rows(&allowed).await[0][0], most as u64 + 1);
-    let allowed =
-        format!("SELECT count(*) FROM usdc__transfer WHERE {}", vec!["block_number = 3"; most / 2].join(" OR "));
-    assert_eq!(bench.rows(&allowed).await[0][0], 2);
+    // As much as is allowed is answered.
+    let limits = QueryLimits::default();
+    let allowed = format!("SELECT 1{}", "+1".repeat(limits.depth - 1));
+    assert_eq!(bench.rows(&allowed).await[0][0], limits.depth as u64);
+    let any = vec!["block_number = 3"; limits.operators / 2].join(" OR ");
+    assert_eq!(bench.rows(&format!("SELECT count(*) FROM usdc__transfer WHERE {any}")).await[0][0], 2);
+    let list = vec!["3"; 20_000].join(", ");
+    assert_eq!(
+        bench.rows(&format!("SELECT count(*) FROM usdc__transfer WHERE block_number IN ({list})")).await[0][0],
+        2
+    );
 }
 
 #[tokio::test]

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use serde_json::json;
 
-use super::{Bench, bench};
+use super::{Bench, bench, bench_with};
+use crate::query::QueryLimits;
 
 async fn plan(bench: &Bench, sql: &str) -> String {
     let rows = bench.rows(&format!("EXPLAIN {sql}")).await;
@@ -95,4 +96,26 @@ async fn a_chunk_is_read_once() {
     assert_eq!(bench.rows("SELECT sum(value) FROM usdc__transfer").await, sum);
     assert_eq!(bench.rows("SELECT max(memo), min(from_) FROM usdc__transfer").await.len(), 1);
     assert_eq!(fetched(&bench), 0);
+}
+
+#[tokio::test]
+async fn many_threads_keep_the_order() {
+    let bench = bench_with(QueryLimits { rows_a_thread: 4, ..QueryLimits::default() }, &[]);
+    let sql = "SELECT block_number, log_index FROM usdc__transfer";
+    let key = |row: &Vec<serde_json::Value>| (row[0].as_u64(), row[1].as_u64());
+    for (order, limit) in [("", ""), ("", " LIMIT 7"), (" DESC", ""), (" DESC", " LIMIT 7")] {
+        let sql = format!("{sql} ORDER BY block_number{order}, log_index{order}{limit}");
+        let rows = bench.rows(&sql).await;
+        let mut wanted = bench.rows("SELECT DISTINCT block_number, log_index FROM usdc__transfer").await;
+        wanted.sort_by_key(key);
+        if !order.is_empty() {
+            wanted.reverse();
+        }
+        wanted.truncate(rows.len());
+        assert_eq!((rows.len(), &rows), (if limit.is_empty() { 20 } else { 7 }, &wanted), "{sql}");
+    }
+    assert_eq!(bench.rows("SELECT count(*), sum(value) FROM usdc__transfer").await, [[json!(20), json!("110")]]);
+    assert_eq!(bench.rows("SELECT value FROM usdc__transfer LIMIT 3").await.len(), 3);
+    let last = bench.rows("SELECT max(block_number) FROM usdc__transfer WHERE block_number < 8").await;
+    assert_eq!(last, [[json!(7)]]);
 }

@@ -11,12 +11,10 @@ use tokio::net::TcpListener;
 
 pub use super::{Surroundings, router, run};
 use crate::query::QueryLimits;
-use crate::query::tests::{Bench, bench_with};
+use crate::query::tests::bench_with;
 
 /// A server on a port of its own, over the bench's nest.
 pub struct Server {
-    // Its stores live as long as the server.
-    _bench: Bench,
     pub url: String,
 }
 
@@ -31,7 +29,7 @@ pub async fn server_with(limits: QueryLimits, views: &[(&str, &str)], around: Su
     let url = format!("http://{}", listener.local_addr().unwrap());
     let router = router(bench.engine.clone(), around);
     tokio::spawn(run(listener, router, std::future::pending()));
-    Server { _bench: bench, url }
+    Server { url }
 }
 
 /// Status, content type and body.
