@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::args::data_folder;
 use crate::model::ChainId;
-use crate::store::sqlite::SqliteReader;
+use crate::store::StoreError;
+use crate::store::sqlite::{self, SqliteReader};
 
 /// Nothing to read.
 #[derive(Debug, thiserror::Error)]
@@ -13,13 +14,8 @@ pub enum DataFolderError {
     #[error("there is no data in {0}; `nuthatch dev` in a nest folder makes some")]
     Absent(PathBuf),
     /// Not readable.
-    #[error("{path} cannot be read: {source}")]
-    Read {
-        /// The folder.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// The data folder that is meant by a folder: a nest's own, or that folder itself.
@@ -30,17 +26,7 @@ pub fn resolve(dir: &Path) -> PathBuf {
 
 /// The chains that have a store there, in the order of their ids. Never empty.
 pub fn chains(folder: &Path) -> Result<Vec<ChainId>, DataFolderError> {
-    let failed = |source: std::io::Error| match source.kind() {
-        std::io::ErrorKind::NotFound => DataFolderError::Absent(folder.to_owned()),
-        _ => DataFolderError::Read { path: folder.to_owned(), source },
-    };
-    let mut chains = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
-        let id = name.to_str().and_then(|name| name.strip_prefix("chain-")?.strip_suffix(".sqlite")?.parse().ok());
-        chains.extend(id.map(ChainId));
-    }
-    chains.sort();
+    let chains = sqlite::chains_in(folder)?;
     if chains.is_empty() { Err(DataFolderError::Absent(folder.to_owned())) } else { Ok(chains) }
 }
 
