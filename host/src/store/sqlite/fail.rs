@@ -41,6 +41,12 @@ impl From<BadChunk> for Fail {
 }
 
 impl Fail {
+    /// Whether another connection holds a lock that is needed.
+    pub(super) fn is_busy(&self) -> bool {
+        let Fail::Sql(sqlx::Error::Database(error)) = self else { return false };
+        matches!(code(&**error) & 0xff, 5 | 6)
+    }
+
     pub(super) fn at(self, path: &Path) -> StoreError {
         match self {
             Fail::Store(error) => error,
@@ -63,7 +69,7 @@ fn sql(error: sqlx::Error, at: &Path) -> StoreError {
         };
     };
     let reason = database.message().to_owned();
-    let code = database.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);
+    let code = code(&**database);
     // The low byte is the class, the rest says more; https://sqlite.org/rescode.html
     match code & 0xff {
         3 | 8 | 14 | 23 => StoreError::NotWritable { path, reason },
@@ -73,6 +79,11 @@ fn sql(error: sqlx::Error, at: &Path) -> StoreError {
         10 if full(at) => StoreError::DiskFull { path },
         _ => StoreError::Database { path, reason: format!("{reason} (SQLite code {code})") },
     }
+}
+
+/// SQLite's extended result code; 0 where there is none.
+fn code(error: &dyn sqlx::error::DatabaseError) -> u32 {
+    error.code().and_then(|code| code.parse().ok()).unwrap_or(0)
 }
 
 /// Whether the file system that holds the database has no room. SQLite reports that as a plain I/O error when it

@@ -21,7 +21,7 @@ mod window;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use sqlx::SqlitePool;
@@ -30,11 +30,14 @@ use super::{Commit, HotReader, HotStore, NewDataset, ReadTxn, Result, Rollback};
 use crate::model::{BlockRef, Branch, ChainId, DatasetId, Endpoint, Fault, Fence, NestName};
 use claim::Claim;
 use connect::{ReadMode, Txn};
-use fail::{Fail, Step};
+use fail::{BUSY_SECONDS, Fail, Step};
 
 pub use folder::{chains_in, database_files};
 pub use lock::DataLock;
 pub use read::SqliteReader;
+
+/// Pause between two tries for a lock that SQLite does not wait for by itself.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
 
 /// What may differ from one store to another.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +139,21 @@ impl SqliteStore {
     }
 }
 
+/// Claims the database. SQLite does not wait for a lock while a new file becomes one with a log, so the wait that any
+/// other statement has is made here.
 async fn take_over(writer: &SqlitePool, path: &Path, chain: ChainId) -> Step<Claim> {
+    let started = Instant::now();
+    loop {
+        match claim_once(writer, path, chain).await {
+            Err(fail) if fail.is_busy() && started.elapsed() < Duration::from_secs(BUSY_SECONDS) => {
+                tokio::time::sleep(BUSY_PAUSE).await;
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn claim_once(writer: &SqlitePool, path: &Path, chain: ChainId) -> Step<Claim> {
     let mut txn = Txn::write(writer).await?;
     let claim = claim::claim(txn.connection(), &path.display().to_string(), chain).await;
     txn.finish(claim).await
