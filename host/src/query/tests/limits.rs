@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::bench_with;
+use super::{Bench, bench_with};
 use crate::query::{QueryError, QueryLimits};
 
 /// More work than any deadline here.
@@ -22,7 +22,19 @@ async fn a_query_ends_at_its_deadline() {
         assert!(matches!(error, QueryError::Timeout { after } if after == deadline), "{sql}: {error}");
         assert!(started.elapsed() < Duration::from_secs(30), "{sql}: {:?}", started.elapsed());
     }
+    // What was stopped lets go of its threads between two batches.
+    threads_free(&bench).await;
     assert_eq!(bench.rows("SELECT 1").await, [[json!(1)]]);
+}
+
+/// Waits until a query is answered again.
+async fn threads_free(bench: &Bench) {
+    let free = async {
+        while bench.ask("SELECT 1").await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), free).await.expect("what was stopped goes on");
 }
 
 #[tokio::test]
@@ -86,10 +98,5 @@ async fn giving_up_frees_the_place() {
     let limits = QueryLimits { running: 1, waiting: 0, ..QueryLimits::default() };
     let bench = bench_with(limits, &[]);
     tokio::time::timeout(Duration::from_millis(100), bench.ask(ENDLESS)).await.unwrap_err();
-    let free = async {
-        while bench.ask("SELECT 1").await.is_err() {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), free).await.expect("the place stays taken");
+    threads_free(&bench).await;
 }
