@@ -71,7 +71,7 @@ impl Anvil {
 
     /// Mines one block with one ERC-20 `Transfer` of `value`, emitted by `contract`.
     pub async fn emit_transfer(&self, contract: &str, value: u64) -> Result<()> {
-        self.call("eth_sendTransaction", json!([transfer_transaction(contract, value)])).await.map(|_| ())
+        self.call("eth_sendTransactionSync", json!([transfer_transaction(contract, value)])).await.map(|_| ())
     }
 
     /// Height of the chain.

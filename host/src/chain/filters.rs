@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::model::{Address, B256, BlockNumber, BlockRange, LogBatch, LogFilter, LogView};
 
@@ -22,9 +23,12 @@ impl Filter {
     }
 }
 
-/// A set of filters. A log is wanted when any of them wants it.
+/// A set of filters. A log is wanted when any of them wants it. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct LogFilters {
+pub struct LogFilters(Arc<Compiled>);
+
+#[derive(Debug, Default)]
+struct Compiled {
     filters: Vec<Filter>,
     /// Filters that name a contract, by contract.
     by_address: HashMap<Address, Vec<usize>>,
@@ -34,7 +38,7 @@ pub struct LogFilters {
 
 impl PartialEq for LogFilters {
     fn eq(&self, other: &Self) -> bool {
-        self.filters == other.filters
+        self.0.filters == other.0.filters
     }
 }
 
@@ -47,7 +51,7 @@ impl LogFilters {
 
     /// The filters of several nests together, for one fetch that serves all of them.
     pub fn union<'a>(sets: impl IntoIterator<Item = &'a LogFilters>) -> Self {
-        Self::from_filters(sets.into_iter().flat_map(|set| set.filters.iter().cloned()).collect())
+        Self::from_filters(sets.into_iter().flat_map(|set| set.0.filters.iter().cloned()).collect())
     }
 
     fn from_filters(mut filters: Vec<Filter>) -> Self {
@@ -63,24 +67,25 @@ impl LogFilters {
                 by_address.entry(*address).or_default().push(place);
             }
         }
-        LogFilters { filters, by_address, any_address }
+        LogFilters(Arc::new(Compiled { filters, by_address, any_address }))
     }
 
     /// Whether nothing is wanted.
     pub fn is_empty(&self) -> bool {
-        self.filters.is_empty()
+        self.0.filters.is_empty()
     }
 
     /// The first block from which any filter wants logs.
     pub fn first_block(&self) -> Option<BlockNumber> {
-        self.filters.iter().map(|filter| filter.start).min()
+        self.0.filters.iter().map(|filter| filter.start).min()
     }
 
     /// Whether the log belongs to one of these filters: contract, first topic, and start block.
     pub fn matches(&self, log: &LogView<'_>) -> bool {
-        let named = self.by_address.get(&log.address).into_iter().flatten();
-        named.chain(&self.any_address).any(|&place| {
-            let filter = &self.filters[place];
+        let Compiled { filters, by_address, any_address } = &*self.0;
+        let named = by_address.get(&log.address).into_iter().flatten();
+        named.chain(any_address).any(|&place| {
+            let filter = &filters[place];
             filter.start <= log.block.number && filter.wants_topic(log.topics.first())
         })
     }
@@ -101,7 +106,7 @@ impl LogFilters {
 
     /// The `eth_getLogs` requests that together bring every log of the range that is wanted, and maybe others.
     pub(super) fn queries(&self, range: BlockRange, limits: &QueryLimits) -> Vec<LogQuery> {
-        let active = self.filters.iter().filter(|filter| filter.start <= range.last);
+        let active = self.0.filters.iter().filter(|filter| filter.start <= range.last);
         queries::compile(active, limits)
     }
 }

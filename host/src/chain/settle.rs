@@ -79,3 +79,7 @@ pub(super) fn check_logs_stand_in(headers: &[Header], batch: &mut LogBatch) -> R
 fn orphan(log: BlockRef, header: BlockHash) -> String {
     format!("a log names block {log}, and that block's header says {header}")
 }
+
+#[cfg(test)]
+#[path = "settle_tests.rs"]
+mod tests;

@@ -68,7 +68,10 @@ const QUESTIONS: [(&str, &str); 4] = [
         "SELECT block_number, owner, spender FROM acorn__approval WHERE value = \
          115792089237316195423570985008687907853269984665640564039457584007913129639935",
     ),
-    ("A view of the nest: the richest accounts.", "SELECT account, balance FROM balances ORDER BY balance DESC LIMIT 3"),
+    (
+        "A view of the nest: the richest accounts.",
+        "SELECT account, balance FROM balances ORDER BY balance DESC LIMIT 3",
+    ),
     ("Where it stands.", "SELECT block_number, status FROM _status"),
 ];
 
@@ -86,7 +89,10 @@ pub(super) async fn run(args: DemoArgs) -> anyhow::Result<()> {
     .context("building the nest broke down")??;
     let mut out = Output::new();
     out.line(format!("nest    {} {}, bundle {}", nest.name, nest.version, nest.bundle))?;
-    out.line(format!("tables  {}", nest.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>().join(", ")))?;
+    out.line(format!(
+        "tables  {}",
+        nest.tables.iter().map(|table| table.name.as_str()).collect::<Vec<_>>().join(", ")
+    ))?;
     out.flush()?;
 
     let (source, until) = match args.rpc {

@@ -47,11 +47,7 @@ pub(super) async fn load_folders(
 }
 
 /// A built nest with a decoder around its code.
-pub(super) fn ready(
-    host: &PluginHost,
-    built: BuiltNest,
-    backfill: Option<u64>,
-) -> anyhow::Result<(ChainId, Nest)> {
+pub(super) fn ready(host: &PluginHost, built: BuiltNest, backfill: Option<u64>) -> anyhow::Result<(ChainId, Nest)> {
     let manifest = built.bundle.manifest();
     let budget = manifest.budget.map_or(host.limits().budget, |own| Budget {
         base: own.base,

@@ -25,7 +25,9 @@ pub(super) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
         std::io::ErrorKind::AddrInUse => {
             anyhow::anyhow!("{address} is in use by another process; stop it, or give --listen another port")
         }
-        _ => anyhow::Error::new(error).context(format!("{address} cannot be listened on; give --listen another address")),
+        _ => {
+            anyhow::Error::new(error).context(format!("{address} cannot be listened on; give --listen another address"))
+        }
     })
 }
 

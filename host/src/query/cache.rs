@@ -95,7 +95,8 @@ mod tests {
         assert!(!cache.holds(id(2)) && cache.get(id(2)).is_none());
         cache.put(id(4), &Arc::new(decoded(1_000)));
         assert!(!cache.holds(id(4)) && cache.holds(id(3)));
-        assert!(cache.lock().bytes <= cache.capacity);
-        assert_eq!(cache.lock().by_use.len(), cache.lock().chunks.len());
+        let entries = cache.lock();
+        assert!(entries.bytes <= cache.capacity);
+        assert_eq!(entries.by_use.len(), entries.chunks.len());
     }
 }

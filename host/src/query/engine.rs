@@ -16,6 +16,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
 
 use super::answer::{Answer, Meta};
+use super::bigint;
 use super::cache::ChunkCache;
 use super::catalogs::{Catalogs, Opened};
 use super::classify::{Ended, classify};
@@ -31,7 +32,6 @@ use super::scan::ChunkScan;
 use super::session;
 use super::source::ChunkSource;
 use super::tables::Catalog;
-use super::bigint;
 use crate::model::{Endpoint, NestName};
 use crate::store::{CursorState, HotReader};
 
@@ -349,10 +349,9 @@ fn find_scans<'a>(plan: &'a Arc<dyn ExecutionPlan>, found: &mut Vec<&'a ChunkSca
 /// Adds to a syntax error that a reserved word near it is a column's name with `_` behind.
 fn reserved(bad: BadQuery, tokens: &Tokens, catalog: &Catalog) -> BadQuery {
     let Some(place) = bad.position.filter(|_| bad.flaw == Flaw::Syntax && bad.hint.is_none()) else { return bad };
-    let is_column = |name: &str| catalog.tables.iter().any(|table| table.schema.index_of(name).is_ok());
-    let meant = tokens.words_near(place).into_iter().find(|word| is_column(&format!("{word}_")));
+    let meant = tokens.words_near(place).into_iter().find_map(|word| Some((catalog.reserved_column(&word)?, word)));
     match meant {
-        Some(word) => bad.hint(format!("'{word}' is a reserved word; the column is called {word}_")),
+        Some((column, word)) => bad.hint(format!("'{word}' is a reserved word; the column is called {column}")),
         None => bad,
     }
 }

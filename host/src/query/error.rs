@@ -26,7 +26,9 @@ impl fmt::Display for Position {
 pub enum Flaw {
     /// It is not SQL.
     Syntax,
-    /// It names a table or column that is not there.
+    /// It names a table that is not there.
+    NoTable,
+    /// It names a column or function that is not there.
     UnknownName,
     /// It would do something other than read, or reach outside its nest.
     NotAllowed,
@@ -149,7 +151,7 @@ impl QueryError {
         match self {
             QueryError::Bad(bad) => match bad.flaw {
                 Flaw::Syntax => "syntax",
-                Flaw::UnknownName => "unknown-name",
+                Flaw::NoTable | Flaw::UnknownName => "unknown-name",
                 Flaw::NotAllowed => "not-allowed",
                 Flaw::Literal => "literal",
                 Flaw::Meaning => "meaning",

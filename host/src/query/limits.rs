@@ -39,7 +39,7 @@ impl Default for QueryLimits {
             rows: 200_000,
             bytes: 64 << 20,
             statement: 128 << 10,
-            operators: 2_000,
+            operators: 500,
             reads: 500,
             running: 8,
             waiting: 64,

@@ -17,6 +17,7 @@ use datafusion::logical_expr::{AggregateUDF, HigherOrderUDF, LogicalPlan, Scalar
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel, object_name_to_table_reference};
 use datafusion::sql::sqlparser::ast::{ObjectName, Statement};
 
+use super::bigint;
 use super::error::{BadQuery, Flaw};
 use super::guard;
 use super::information;
@@ -26,7 +27,6 @@ use super::provider::ChunkTable;
 use super::source::ChunkSource;
 use super::status;
 use super::tables::{Catalog, STATUS, View};
-use super::bigint;
 use crate::model::TableId;
 use crate::store::{ChunkMeta, Snapshot};
 
@@ -131,9 +131,13 @@ impl<'a> Planner<'a> {
 
     fn unknown(&self, name: &str) -> BadQuery {
         let bad = BadQuery::new(
-            Flaw::UnknownName,
+            Flaw::NoTable,
             format!("there is no table '{name}' in nest '{}'", self.snapshot.endpoint.name),
         );
+        // `SELECT from FROM t` is a statement without columns over a table named `from`.
+        if let Some(column) = self.catalog.reserved_column(name) {
+            return bad.hint(format!("'{name}' is a reserved word; the column is called {column}"));
+        }
         match nearest(name, self.catalog.names()) {
             Some(near) => bad.hint(format!("did you mean {near}?")),
             None => bad.hint("SHOW TABLES lists what there is"),

@@ -128,6 +128,12 @@ impl Catalog {
         self.tables.iter().find(|table| table.name == name)
     }
 
+    /// The column that a reserved word stands for: the word with `_` behind.
+    pub fn reserved_column(&self, word: &str) -> Option<String> {
+        let column = format!("{}_", word.to_lowercase());
+        self.tables.iter().any(|table| table.schema.index_of(&column).is_ok()).then_some(column)
+    }
+
     /// Names of all tables and views, `_status` included.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let views = self.views.iter().map(|view| view.name.as_str());

@@ -25,7 +25,7 @@ pub async fn get(
 ) -> Result<Response, Failure> {
     let Parameters { request, format, seal } = read(table, parameters)?;
     let format = Format::wanted(format.as_deref(), &headers)?;
-    let found = app.engine.page(&nest(&name)?, request).await?;
+    let found = app.engine.page(&nest(&name)?, request).await.map_err(Failure::of_table)?;
     let next = match found.next {
         Next::After(key) => Some(seal.cursor(key)),
         Next::End | Next::Unordered => None,

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::query::{Answer, Position, QueryError};
+use crate::query::{Answer, Flaw, Position, QueryError};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +58,13 @@ impl Failure {
     /// An error of any status.
     pub fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
         Failure { status, code: code.to_owned(), message: message.into(), position: None, hint: None }
+    }
+
+    /// An error of a request whose path names the table: one that is not there is no mistake in the parameters.
+    pub fn of_table(error: QueryError) -> Self {
+        let no_table = matches!(&error, QueryError::Bad(bad) if bad.flaw == Flaw::NoTable);
+        let failure = Failure::from(error);
+        if no_table { Failure { status: StatusCode::NOT_FOUND, ..failure } } else { failure }
     }
 
     /// With what to do about it.

@@ -10,7 +10,7 @@ use crate::chain::settle::settle;
 use crate::chain::wire::{self, ParsedLogs, Reply, RpcError};
 use crate::model::{BlockRange, BlockRef, ChainId};
 
-use super::endpoint::Endpoint;
+use super::endpoint::{Endpoint, says_unknown};
 use super::http::GET_LOGS;
 
 /// Answers larger than this are parsed on a blocking thread.
@@ -87,9 +87,7 @@ fn said_no(endpoint: &Endpoint, error: RpcError, blocks: Blocks) -> Trouble {
     match blocks {
         Blocks::Range(_) => Trouble::Refused(Refusal::read(&format!("error {}: {text}", error.code))),
         Blocks::Hash(block) => {
-            let lower = text.to_ascii_lowercase();
-            if ["unknown", "not found", "no block", "missing", "not available"].iter().any(|word| lower.contains(word))
-            {
+            if says_unknown(&text) {
                 Trouble::Behind(format!("block {block}"))
             } else {
                 endpoint.refuses_block_hash();

@@ -148,7 +148,7 @@ impl Endpoint {
 
     /// The block of a height; none where it is not there.
     pub async fn block_at(&self, number: BlockNumber) -> Result<Option<Header>, Trouble> {
-        match self.block(&format!("{:#x}", number.0)).await? {
+        match unknown_as_none(self.block(&format!("{:#x}", number.0)).await)? {
             Some(header) if header.number != number => {
                 Err(Trouble::BadAnswer(format!("block {} came where block {number} was asked for", header.number)))
             }
@@ -158,12 +158,27 @@ impl Endpoint {
 
     /// The block of a hash; none where it is unknown.
     pub async fn block_of(&self, hash: BlockHash) -> Result<Option<Header>, Trouble> {
-        let found: OptionalHeader = self.call("eth_getBlockByHash", json!([format!("{hash:#x}"), false])).await?;
-        match found.0 {
+        let params = json!([format!("{hash:#x}"), false]);
+        let found = self.call("eth_getBlockByHash", params).await.map(|OptionalHeader(header)| header);
+        match unknown_as_none(found)? {
             Some(header) if header.hash != hash => {
                 Err(Trouble::BadAnswer(format!("block {} came where block {hash} was asked for", header.hash)))
             }
             found => Ok(found),
         }
+    }
+}
+
+/// Whether an error's words mean that the node does not know a block.
+pub(super) fn says_unknown(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["unknown", "not found", "no block", "missing", "not available"].iter().any(|word| lower.contains(word))
+}
+
+/// Some nodes say in an error what others say with null.
+fn unknown_as_none(found: Result<Option<Header>, Trouble>) -> Result<Option<Header>, Trouble> {
+    match found {
+        Err(Trouble::Rpc { message, .. }) if says_unknown(&message) => Ok(None),
+        found => found,
     }
 }

@@ -41,7 +41,7 @@ pub use url::{EndpointConfig, EndpointUrl};
 use endpoint::Endpoint;
 use headers::headers_of;
 use http::Http;
-use pool::Pool;
+use pool::{Attempts, Pool};
 
 /// Limits of a [`RpcSource`]. The defaults suit public and paid endpoints alike.
 #[derive(Clone, Debug)]
@@ -143,6 +143,31 @@ impl RpcSource {
         self.pool.next(&mut self.pool.attempts("eth_chainId", None)).await.map(drop)
     }
 
+    /// Asks one endpoint, and where that one has nothing, the others: it may only be behind.
+    async fn anywhere<F>(&self, attempts: Attempts, ask: impl Fn(Arc<Endpoint>) -> F) -> Result<Option<Header>>
+    where
+        F: Future<Output = Result<Option<Header>, Trouble>>,
+    {
+        let first =
+            self.pool.run(attempts, async |endpoint: Arc<Endpoint>| Ok((endpoint.clone(), ask(endpoint).await?)));
+        let (first, found) = first.await?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        for other in self.pool.others(&first) {
+            let asked = async {
+                self.pool.check_chain(&other).await?;
+                ask(other.clone()).await
+            };
+            match asked.await {
+                Ok(None) => {}
+                Ok(found) => return Ok(found),
+                Err(trouble) => self.pool.note_health(&other, &trouble),
+            }
+        }
+        Ok(None)
+    }
+
     /// The chain's settings.
     pub fn chain(&self) -> &ChainSpec {
         &self.chain
@@ -171,7 +196,7 @@ fn build_pool(chain: ChainId, endpoints: Vec<EndpointConfig>, limits: &RpcLimits
     if endpoints.is_empty() {
         return Err(ChainError::NoEndpoint(chain));
     }
-    let client = http::client()?;
+    let client = http::client(&endpoints)?;
     let permits = Arc::new(Semaphore::new(limits.in_flight.max(1)));
     let mut labels = HashSet::new();
     let members = endpoints.into_iter().enumerate().map(|(place, config)| {
@@ -214,24 +239,24 @@ impl Source for RpcSource {
 
     async fn header(&self, number: BlockNumber) -> Result<Option<Header>> {
         let range = BlockRange { first: number, last: number };
-        self.pool
-            .run("eth_getBlockByNumber", Some(range), |endpoint| async move { endpoint.block_at(number).await })
-            .await
+        let attempts = self.pool.attempts("eth_getBlockByNumber", Some(range));
+        self.anywhere(attempts, |endpoint| async move { endpoint.block_at(number).await }).await
     }
 
     async fn header_by_hash(&self, hash: BlockHash) -> Result<Option<Header>> {
-        self.pool.run("eth_getBlockByHash", None, |endpoint| async move { endpoint.block_of(hash).await }).await
+        let attempts = self.pool.attempts("eth_getBlockByHash", None);
+        self.anywhere(attempts, |endpoint| async move { endpoint.block_of(hash).await }).await
     }
 
     async fn headers(&self, range: BlockRange) -> Result<Vec<Header>> {
-        self.pool
-            .run("eth_getBlockByNumber", Some(range), |endpoint| async move {
-                let numbers: Vec<u64> = (range.first.0..=range.last.0).collect();
-                let headers = headers_of(&endpoint, &numbers).await?;
-                check_headers(range.first.0, &headers).map_err(Trouble::Inconsistent)?;
-                Ok(headers)
-            })
-            .await
+        let attempts = self.pool.attempts("eth_getBlockByNumber", Some(range));
+        let operation = |endpoint: Arc<Endpoint>| async move {
+            let numbers: Vec<u64> = (range.first.0..=range.last.0).collect();
+            let headers = headers_of(&endpoint, &numbers).await?;
+            check_headers(range.first.0, &headers).map_err(Trouble::Inconsistent)?;
+            Ok(headers)
+        };
+        self.pool.run(attempts, operation).await
     }
 
     async fn logs(&self, filters: &LogFilters, range: BlockRange) -> Result<LogBatch> {
@@ -245,13 +270,12 @@ impl Source for RpcSource {
     async fn code_at(&self, address: Address, block: BlockNumber) -> Result<Bytes> {
         let params = json!([format!("{address:#x}"), format!("{:#x}", block.0)]);
         let range = BlockRange { first: block, last: block };
-        let code: Bytes0x = self
-            .pool
-            .run("eth_getCode", Some(range), |endpoint| {
-                let params = params.clone();
-                async move { endpoint.call("eth_getCode", params).await }
-            })
-            .await?;
+        let attempts = self.pool.attempts("eth_getCode", Some(range)).errors_are_final();
+        let operation = |endpoint: Arc<Endpoint>| {
+            let params = params.clone();
+            async move { endpoint.call("eth_getCode", params).await }
+        };
+        let code: Bytes0x = self.pool.run(attempts, operation).await?;
         Ok(code.0.into())
     }
 

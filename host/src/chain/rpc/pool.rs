@@ -43,6 +43,7 @@ pub(super) struct Attempts {
     range: Option<BlockRange>,
     made: u32,
     tried: Vec<Tried>,
+    errors_are_final: bool,
     last: Option<(String, Trouble)>,
 }
 
@@ -57,6 +58,12 @@ impl Attempts {
         self.range = Some(range);
     }
 
+    /// A JSON-RPC error is an endpoint's last word on this operation, as where it lacks old state.
+    pub fn errors_are_final(mut self) -> Self {
+        self.errors_are_final = true;
+        self
+    }
+
     /// Failures of this operation on this endpoint.
     pub fn failures(&self, endpoint: &Endpoint) -> u32 {
         self.tried.get(endpoint.place).map_or(0, |tried| tried.failures)
@@ -69,7 +76,8 @@ impl Pool {
     }
 
     pub fn attempts(&self, method: &'static str, range: Option<BlockRange>) -> Attempts {
-        Attempts { method, range, made: 0, tried: vec![Tried::default(); self.endpoints.len()], last: None }
+        let tried = vec![Tried::default(); self.endpoints.len()];
+        Attempts { method, range, made: 0, tried, errors_are_final: false, last: None }
     }
 
     /// The endpoint in use, for what does not need it to answer.
@@ -166,7 +174,8 @@ impl Pool {
         attempts.made += 1;
         let tried = &mut attempts.tried[endpoint.place];
         tried.failures += 1;
-        tried.set_aside |= trouble.is_hopeless();
+        let last_word = attempts.errors_are_final && matches!(trouble, Trouble::Rpc { .. });
+        tried.set_aside |= last_word || trouble.is_hopeless();
         if concerns_endpoint(&trouble) {
             self.note_health(endpoint, &trouble);
         } else {
@@ -174,6 +183,7 @@ impl Pool {
             tried.rests_until = Some(Instant::now() + wait);
         }
         let set_aside = tried.set_aside;
+        self.count(endpoint, attempts.method, &trouble);
         tracing::debug!(
             chain = %self.chain, endpoint = endpoint.label(), method = attempts.method, range = ?attempts.range,
             %trouble, "attempt failed"
@@ -184,6 +194,17 @@ impl Pool {
             return Err(self.give_up(attempts));
         }
         Ok(())
+    }
+
+    /// Counts what kept an answer from being used, whatever HTTP thought of it.
+    pub fn count(&self, endpoint: &Endpoint, method: &'static str, trouble: &Trouble) {
+        let labels = [
+            ("chain", self.chain.to_string()),
+            ("endpoint", endpoint.label().to_owned()),
+            ("method", method.to_owned()),
+            ("reason", trouble.outcome().to_owned()),
+        ];
+        metrics::counter!("nuthatch_rpc_troubles_total", &labels).increment(1);
     }
 
     /// Notes a failure that belongs to no operation with a budget of its own.
@@ -217,7 +238,7 @@ impl Pool {
         if let Trouble::OtherChain(found) = trouble {
             return ChainError::WrongChain { endpoint, wanted: self.chain, found };
         }
-        let call = Call { chain: self.chain, endpoint, method: attempts.method, range: attempts.range };
+        let call = Box::new(Call { chain: self.chain, endpoint, method: attempts.method, range: attempts.range });
         match trouble {
             Trouble::Refused(refusal) if attempts.range.is_some_and(|range| range.blocks() == 1) => {
                 ChainError::BlockRefused { call, refusal, attempts: attempts.made }
@@ -227,16 +248,10 @@ impl Pool {
     }
 
     /// One operation on whichever endpoint brings it off.
-    pub async fn run<T, F>(
-        &self,
-        method: &'static str,
-        range: Option<BlockRange>,
-        operation: impl Fn(Arc<Endpoint>) -> F,
-    ) -> Result<T>
+    pub async fn run<T, F>(&self, mut attempts: Attempts, operation: impl Fn(Arc<Endpoint>) -> F) -> Result<T>
     where
         F: Future<Output = Result<T, Trouble>>,
     {
-        let mut attempts = self.attempts(method, range);
         loop {
             let endpoint = self.next(&mut attempts).await?;
             match operation(endpoint.clone()).await {

@@ -19,6 +19,9 @@ pub enum BlockHashes {
     DerivedWhereMissing,
 }
 
+/// What a log of a token takes as JSON; only used to size columns beforehand.
+const BYTES_A_LOG: usize = 600;
+
 /// The hash that stands in where a recording has none: keccak-256 of `blk` and the number in decimal.
 pub fn derived_block_hash(number: u64) -> BlockHash {
     keccak256(format!("blk{number}"))
@@ -44,6 +47,7 @@ impl ParsedLogs {
 /// Parses the answer to `eth_getLogs`.
 pub(in crate::chain) fn parse_logs(body: &[u8], chain: ChainId) -> Result<Reply<ParsedLogs>, BadJson> {
     let mut logs = ParsedLogs::new(chain, BlockHashes::Required);
+    logs.batch.reserve(body.len() / BYTES_A_LOG);
     Ok(match reply(body, LogsOf(&mut logs))? {
         Reply::Result(()) => Reply::Result(logs),
         Reply::Error(error) => Reply::Error(error),
@@ -51,8 +55,8 @@ pub(in crate::chain) fn parse_logs(body: &[u8], chain: ChainId) -> Result<Reply<
 }
 
 /// Parses one log object that stands alone, such as a line of a recording, and appends it.
-pub(in crate::chain) fn log_line(line: &[u8], logs: &mut ParsedLogs) -> Result<(), BadJson> {
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
+pub(in crate::chain) fn log_line(line: &str, logs: &mut ParsedLogs) -> Result<(), BadJson> {
+    let mut deserializer = serde_json::Deserializer::from_str(line);
     OneLog(logs).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(())

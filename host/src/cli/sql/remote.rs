@@ -62,7 +62,7 @@ impl Remote {
 }
 
 async fn only_nest(client: &reqwest::Client, base: &Url) -> anyhow::Result<NestName> {
-    let request = client.get(at(base, &[])?).header(ACCEPT, "application/json");
+    let request = client.get(at(base, &["nests"])?).header(ACCEPT, "application/json");
     let response = request.send().await.map_err(|error| unreachable(base, error))?;
     let index: Index = checked(response)
         .await?

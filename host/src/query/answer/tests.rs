@@ -92,7 +92,8 @@ fn columns_of_one_name_are_told_apart() {
 
 #[test]
 fn csv_quotes_what_needs_it() {
-    let texts = StringArray::from(vec![Some("a,b"), Some("say \"hi\""), Some("two\nlines"), Some(""), None, Some(" x ")]);
+    let texts =
+        StringArray::from(vec![Some("a,b"), Some("say \"hi\""), Some("two\nlines"), Some(""), None, Some(" x ")]);
     let numbers = Int64Array::from(vec![1, 2, 3, 4, 5, i64::MIN]);
     let answer = answer(vec![("text, all", None, Arc::new(texts)), ("n", None, Arc::new(numbers))]);
     assert_eq!(
@@ -108,10 +109,10 @@ fn tables_align_and_keep_within_the_terminal() {
     let answer = answer(vec![("name", None, Arc::new(texts)), ("n", None, Arc::new(numbers))]);
     let table = answer.to_table(30);
     let lines: Vec<&str> = table.lines().collect();
-    assert_eq!(lines[0], " name                │      n");
-    assert_eq!(lines[2], " short               │      7");
-    assert_eq!(lines[3], " a text that is far… │  12345");
-    assert_eq!(lines[4], " NULL                │     -1");
+    assert_eq!(lines[0], " name                │     n");
+    assert_eq!(lines[2], " short               │     7");
+    assert_eq!(lines[3], " a text that is far… │ 12345");
+    assert_eq!(lines[4], " NULL                │    -1");
     assert!(lines.iter().take(5).all(|line| line.chars().count() <= 30), "{table}");
     assert!(answer.to_table(200).contains("narrow terminal"));
     assert!(lines[5].starts_with("(3 rows; usdc 1.0.0, nothing is indexed yet"), "{table}");

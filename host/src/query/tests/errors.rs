@@ -14,10 +14,25 @@ async fn unknown_names_come_with_place_and_nearest_name() {
             (3, 7),
             "did you mean block_number?",
         ),
-        ("SELECT t.valu FROM usdc__transfer t", "there is no column 'valu' in 't'", (1, 10), "did you mean value?"),
-        ("SELECT *\nFROM usdc_transfer", "there is no table 'usdc_transfer' in nest 'usdc'", (2, 6), "did you mean usdc__transfer?"),
-        ("SELECT * FROM transfer", "there is no table 'transfer' in nest 'usdc'", (1, 15), "did you mean usdc__transfer?"),
-        ("SELECT * FROM pool_swaps", "there is no table 'pool_swaps' in nest 'usdc'", (1, 15), "SHOW TABLES lists what there is"),
+        ("SELECT t.valu FROM usdc__transfer t", "there is no column 'valu' in 't'", (1, 8), "did you mean value?"),
+        (
+            "SELECT *\nFROM usdc_transfer",
+            "there is no table 'usdc_transfer' in nest 'usdc'",
+            (2, 6),
+            "did you mean usdc__transfer?",
+        ),
+        (
+            "SELECT * FROM transfer",
+            "there is no table 'transfer' in nest 'usdc'",
+            (1, 15),
+            "did you mean usdc__transfer?",
+        ),
+        (
+            "SELECT * FROM pool_swaps",
+            "there is no table 'pool_swaps' in nest 'usdc'",
+            (1, 15),
+            "SHOW TABLES lists what there is",
+        ),
         ("SELECT summ(value) FROM usdc__transfer", "there is no function 'summ'", (1, 8), "did you mean sum?"),
         (
             "SELECT value FROM usdc__transfer a, usdc__transfer b",
@@ -37,7 +52,11 @@ async fn unknown_names_come_with_place_and_nearest_name() {
 #[tokio::test]
 async fn reserved_words_name_the_column_that_is_meant() {
     let bench = bench();
-    for sql in ["SELECT from FROM usdc__transfer", "SELECT value, from FROM usdc__transfer", "SELECT t.from FROM usdc__transfer t"] {
+    for sql in [
+        "SELECT from FROM usdc__transfer",
+        "SELECT value, from FROM usdc__transfer",
+        "SELECT t.from FROM usdc__transfer t",
+    ] {
         let error = bench.error(sql).await;
         assert!(error.hint().is_some_and(|hint| hint.contains("the column is called from_")), "{sql}: {error}");
     }

@@ -152,7 +152,8 @@ async fn hostile_statements_end_in_an_error() {
     let most = QueryLimits::default().operators - 10;
     let allowed = format!("SELECT 1{}", "+1".repeat(most));
     assert_eq!(bench.rows(&allowed).await[0][0], most as u64 + 1);
-    let allowed = format!("SELECT count(*) FROM usdc__transfer WHERE {}", vec!["block_number = 3"; most / 2].join(" OR "));
+    let allowed =
+        format!("SELECT count(*) FROM usdc__transfer WHERE {}", vec!["block_number = 3"; most / 2].join(" OR "));
     assert_eq!(bench.rows(&allowed).await[0][0], 2);
 }
 

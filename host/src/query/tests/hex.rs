@@ -69,8 +69,16 @@ async fn literals_compare_in_any_letter_case() {
         ("payload LIKE '%04'".to_owned(), vec![4]),
         (format!("from_ = (SELECT max(from_) FROM usdc__transfer) OR from_ = '{a}'"), vec![1, 2, 3, 4, 5]),
         (format!("from_ IN (SELECT '{a}')"), vec![2, 4]),
-        (format!("'{a}' IN (SELECT t.from_ FROM usdc__transfer t WHERE t.block_number = usdc__transfer.block_number)"), vec![2, 4]),
-        (format!("EXISTS (SELECT 1 FROM usdc__transfer t WHERE t.to_ = usdc__transfer.to_ AND t.from_ = '{a}')"), vec![2, 4]),
+        (
+            format!(
+                "'{a}' IN (SELECT t.from_ FROM usdc__transfer t WHERE t.block_number = usdc__transfer.block_number)"
+            ),
+            vec![2, 4],
+        ),
+        (
+            format!("EXISTS (SELECT 1 FROM usdc__transfer t WHERE t.to_ = usdc__transfer.to_ AND t.from_ = '{a}')"),
+            vec![2, 4],
+        ),
         (format!("CAST(from_ AS VARCHAR) = '{}'", a.to_lowercase()), vec![2, 4]),
         (format!("from_ = CAST('{a}' AS BYTEA)"), vec![2, 4]),
     ] {
@@ -109,7 +117,10 @@ async fn output_is_lower_case_hex_everywhere() {
     let types: Vec<&str> = answer.columns.iter().map(|column| column.ty.as_str()).collect();
     assert_eq!(types, ["address", "bytes", "string", "string", "address"]);
     assert_eq!(bench.rows("SELECT DISTINCT from_ FROM usdc__transfer ORDER BY 1").await.len(), 2);
-    assert_eq!(bench.rows("SELECT from_, count(*) FROM usdc__transfer GROUP BY from_ ORDER BY 2").await[0][1], json!(2));
+    assert_eq!(
+        bench.rows("SELECT from_, count(*) FROM usdc__transfer GROUP BY from_ ORDER BY 2").await[0][1],
+        json!(2)
+    );
 }
 
 #[tokio::test]

@@ -18,7 +18,10 @@ async fn show_tables_lists_tables_and_views() {
 
 #[tokio::test]
 async fn describe_shows_nest_types_and_docs() {
-    let bench = bench_with(QueryLimits::default(), &[("totals", "SELECT sum(value) AS total, max(from_) AS f FROM usdc__transfer")]);
+    let bench = bench_with(
+        QueryLimits::default(),
+        &[("totals", "SELECT sum(value) AS total, max(from_) AS f FROM usdc__transfer")],
+    );
     for sql in ["DESCRIBE usdc__transfer", "DESC usdc.public.usdc__transfer", "SHOW COLUMNS FROM usdc__transfer"] {
         let rows = bench.rows(sql).await;
         assert_eq!(rows.len(), 16, "{sql}");
@@ -42,7 +45,10 @@ async fn information_schema_can_be_queried() {
     let bench = bench();
     let sql = "SELECT table_name, column_name FROM information_schema.columns \
                WHERE data_type = 'uint256' ORDER BY table_name, ordinal_position";
-    assert_eq!(bench.rows(sql).await, [["usdc__empty", "value"], ["usdc__transfer", "value"]].map(|row| row.map(|text| json!(text))));
+    assert_eq!(
+        bench.rows(sql).await,
+        [["usdc__empty", "value"], ["usdc__transfer", "value"]].map(|row| row.map(|text| json!(text)))
+    );
     let sql = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'";
     assert_eq!(bench.rows(sql).await, [[json!(5)]]);
 }

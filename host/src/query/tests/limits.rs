@@ -44,7 +44,9 @@ async fn answers_have_caps() {
     assert_eq!(bench.rows("SELECT value FROM usdc__transfer LIMIT 19").await.len(), 19);
 
     let bench = bench_with(QueryLimits { bytes: 1 << 20, ..QueryLimits::default() }, &[]);
-    let error = bench.error("SELECT a.block_hash FROM usdc__transfer a, usdc__transfer b, usdc__transfer c, usdc__transfer d").await;
+    let error = bench
+        .error("SELECT a.block_hash FROM usdc__transfer a, usdc__transfer b, usdc__transfer c, usdc__transfer d")
+        .await;
     assert!(matches!(&error, QueryError::TooLarge { limit } if limit == "1 MiB"), "{error:?}");
 }
 

@@ -44,8 +44,7 @@ async fn what_is_not_read_ahead_is_read_when_it_is_reached() {
 #[tokio::test]
 async fn a_dataset_that_stands_still_says_so() {
     let bench = bench();
-    let fault =
-        Fault { block: block(11), log_index: 4, class: "out-of-fuel".to_owned(), message: "spent".to_owned() };
+    let fault = Fault { block: block(11), log_index: 4, class: "out-of-fuel".to_owned(), message: "spent".to_owned() };
     bench.mem.status(bench.dataset, DatasetStatus::Quarantined(fault));
     let json = bench.json("SELECT status, fault, reason FROM _status").await;
     assert_eq!(json["rows"][0]["status"], json!("quarantined"));

@@ -37,7 +37,8 @@ async fn a_broken_view_hurts_only_its_own_queries() {
     }
     assert_eq!(bench.rows("SELECT count(*) FROM usdc__transfer").await, [[json!(20)]]);
     let described = bench.engine.describe(&"usdc".parse().unwrap()).await.unwrap();
-    let broken: Vec<_> = described.tables.iter().filter(|table| table.broken.is_some()).map(|t| t.name.as_str()).collect();
+    let broken: Vec<_> =
+        described.tables.iter().filter(|table| table.broken.is_some()).map(|t| t.name.as_str()).collect();
     assert_eq!(broken, ["broken", "late", "evil"]);
     let large = described.tables.iter().find(|table| table.name == "large").unwrap();
     assert_eq!((large.kind, large.columns.len()), (TableKind::View, 3));

@@ -3,7 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 
-use super::super::SqliteReader;
+use super::super::{SqliteReader, tidy};
 use super::*;
 use crate::store::suite::world::*;
 use crate::store::{HotReader, NewChunk, StoreError};
@@ -128,4 +128,28 @@ async fn a_commit_given_up_half_way_is_whole_or_nothing() {
         assert_eq!(read_rows(store, &name).await.1, expected(&[(range(10, done), 0, 2)]));
     }
     assert!(whole > 0 && nothing > 0, "{whole} finished and {nothing} did not: the polls missed the middle");
+}
+
+/// A merge that was planned before its dataset was dropped brings nothing back.
+#[tokio::test]
+async fn a_merge_that_comes_too_late_changes_nothing() {
+    let opened = fresh().await;
+    let store = &opened.store;
+    let id = filled(store).await;
+    for number in 20..60 {
+        let part = window(id, Some(block(number - 1, 0)), range(number, number), 0, 1);
+        store.commit(finals(vec![part], number)).await.unwrap();
+    }
+    let mut read = store.reader.begin().await.unwrap();
+    let jobs = tidy::jobs(read.connection()).await.unwrap();
+    drop(read);
+    let merged: Vec<_> = jobs.into_iter().map(|job| job.run().unwrap()).collect();
+    assert_eq!(merged.len(), 1);
+    store.drop_dataset(id).await.unwrap();
+    let mut txn = store.begin().await.unwrap();
+    let fewer = tidy::swap(txn.connection(), &merged).await;
+    assert_eq!(txn.finish(fewer).await.unwrap(), 0);
+    assert_eq!(store.sweep().await.unwrap(), 41);
+    let again = store.create_dataset(dataset(1, 10)).await.unwrap();
+    assert_eq!(seen(store, again).await.0, []);
 }
