@@ -31,7 +31,7 @@ async fn echo(headers: HeaderMap, sql: String) -> axum::response::Response {
 async fn server(nests: &[&str]) -> String {
     let nests: Vec<Value> = nests.iter().map(|name| json!({"name": name, "version": "1.0.0"})).collect();
     let index = json!({"nests": nests});
-    serve(Router::new().route("/", get(move || async { Json(index) })).route("/nests/walk/sql", post(echo))).await
+    serve(Router::new().route("/nests", get(move || async { Json(index) })).route("/nests/walk/sql", post(echo))).await
 }
 
 #[tokio::test]
