@@ -1,6 +1,7 @@
 //! What the whole-system tests share: recorded and real chains, the fault lab, hostile guests, processes under test.
 
 pub mod anvil;
+pub mod chain_lab;
 pub mod demo_chain;
 pub mod guests;
 pub mod mock_rpc;

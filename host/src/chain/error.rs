@@ -112,6 +112,27 @@ impl Trouble {
     }
 }
 
+/// Two endpoints that name different hashes for one final block.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "chain {chain}: endpoint {one} says that final block {number} is {one_hash}, and {other} says {other_hash}; \
+     remove the endpoint that lies"
+)]
+pub struct FinalityDispute {
+    /// Chain.
+    pub chain: ChainId,
+    /// Block.
+    pub number: BlockNumber,
+    /// First endpoint.
+    pub one: String,
+    /// Its hash.
+    pub one_hash: BlockHash,
+    /// Second endpoint.
+    pub other: String,
+    /// Its hash.
+    pub other_hash: BlockHash,
+}
+
 /// Errors of a [`super::Source`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -133,7 +154,7 @@ pub enum ChainError {
     #[error("{call}: {trouble} (gave up after {attempts} attempts)")]
     GaveUp {
         /// The call that failed last.
-        call: Call,
+        call: Box<Call>,
         /// How.
         trouble: Trouble,
         /// Attempts made, on all endpoints together.
@@ -146,31 +167,15 @@ pub enum ChainError {
     )]
     BlockRefused {
         /// The call.
-        call: Call,
+        call: Box<Call>,
         /// What the endpoint said.
         refusal: Refusal,
         /// Attempts made.
         attempts: u32,
     },
     /// Two endpoints name different hashes for a final block.
-    #[error(
-        "chain {chain}: endpoint {one} says that final block {number} is {one_hash}, and {other} says {other_hash}; \
-         remove the endpoint that lies"
-    )]
-    FinalityDisputed {
-        /// Chain.
-        chain: ChainId,
-        /// Block.
-        number: BlockNumber,
-        /// First endpoint.
-        one: String,
-        /// Its hash.
-        one_hash: BlockHash,
-        /// Second endpoint.
-        other: String,
-        /// Its hash.
-        other_hash: BlockHash,
-    },
+    #[error(transparent)]
+    FinalityDisputed(Box<FinalityDispute>),
     /// More logs in one answer than a batch can hold.
     #[error("chain {chain}, blocks {range}: more than {limit} bytes of logs at once; ask for fewer blocks")]
     TooMuch {
@@ -207,9 +212,6 @@ pub enum ChainError {
 impl ChainError {
     /// Whether trying again later, unchanged, can succeed.
     pub fn is_transient(&self) -> bool {
-        matches!(
-            self,
-            ChainError::GaveUp { .. } | ChainError::BlockRefused { .. } | ChainError::FinalityDisputed { .. }
-        )
+        matches!(self, ChainError::GaveUp { .. } | ChainError::BlockRefused { .. } | ChainError::FinalityDisputed(_))
     }
 }

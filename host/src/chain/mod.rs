@@ -18,7 +18,7 @@ mod table;
 mod wire;
 
 pub use ancestor::common_ancestor;
-pub use error::{Call, ChainError, Result, Trouble};
+pub use error::{Call, ChainError, FinalityDispute, Result, Trouble};
 pub use filters::LogFilters;
 pub use heads::{Heads, Look};
 pub use range::{Next, RangeBounds, RangeController};

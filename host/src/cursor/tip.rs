@@ -13,7 +13,6 @@ use super::lanes::{Chain, Position};
 pub(super) struct Piece {
     pub commit: Commit,
     pub rows: Vec<Rows>,
-    pub last: BlockRef,
 }
 
 /// The block that the cursor stands on.
@@ -64,10 +63,10 @@ pub(super) async fn decode(
     from: impl Fn(&DatasetState) -> Option<BlockRef>,
 ) -> Result<Piece, CursorError> {
     let blocks: Vec<BlockRef> = window.headers.iter().map(|header| header.block_ref()).collect();
-    let Some(last) = blocks.last().copied() else {
+    if blocks.is_empty() {
         let reason = format!("blocks {range} came back empty");
         return Err(CursorError::Interrupted { chain: state.chain_id, reason });
-    };
+    }
     let mut rows = Vec::new();
     let mut datasets = Vec::new();
     for runner in runners {
@@ -89,7 +88,7 @@ pub(super) async fn decode(
         }
         rows.push(decoded);
     }
-    Ok(Piece { commit: Commit { branch: Some(state.branch), blocks, final_block: None, datasets }, rows, last })
+    Ok(Piece { commit: Commit { branch: Some(state.branch), blocks, final_block: None, datasets }, rows })
 }
 
 /// Fetches what one lane lacks between final block and tip, checked against the blocks that the cursor stands on.

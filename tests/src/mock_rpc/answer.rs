@@ -81,7 +81,10 @@ impl Node<'_> {
 
     fn block_json(&self, block: Option<MockBlock>) -> Answer {
         let Some(MockBlock { header, .. }) = block.filter(|_| !self.has(Fault::NullHeader)) else {
-            return Answer::Result(Value::Null);
+            return match self.has(Fault::UnknownInWords) {
+                true => Answer::Error(-32000, "header not found".into()),
+                false => Answer::Result(Value::Null),
+            };
         };
         let parent = if self.has(Fault::BrokenParents) { B256::repeat_byte(0x66) } else { header.parent_hash };
         let mut json = json!({
@@ -99,6 +102,9 @@ impl Node<'_> {
     }
 
     fn code(&self, params: &Value) -> Answer {
+        if self.has(Fault::NoState) {
+            return Answer::Error(-32000, "missing trie node".into());
+        }
         let (address, number) = (params[0].as_str().unwrap_or_default(), number_of(&params[1]).unwrap_or(0));
         let place = self.chain.contracts().iter().position(|contract| format!("{contract:#x}") == address);
         // The n-th token is deployed at block 10 × n.

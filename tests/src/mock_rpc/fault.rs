@@ -25,6 +25,12 @@ pub enum Fault {
     RateLimitedInWords,
     /// An HTTP status.
     Status(u16),
+    /// An answer only after so many milliseconds.
+    Slow(u64),
+    /// `eth_getCode` fails for want of old state.
+    NoState,
+    /// A block that is not there is an error, not null.
+    UnknownInWords,
     /// No answer, ever.
     Hang,
     /// The connection breaks in the middle of the body.
@@ -109,13 +115,15 @@ impl Fault {
             | Fault::StrangeContract
             | Fault::StrangeBlock => method == "eth_getLogs",
             Fault::UnknownHash => matches!(method, "eth_getLogs" | "eth_getBlockByHash"),
-            Fault::NullHeader | Fault::NoBloom | Fault::BrokenParents => block,
+            Fault::NullHeader | Fault::UnknownInWords | Fault::NoBloom | Fault::BrokenParents => block,
             Fault::FallingHead(_) | Fault::NoFinalizedTag => method == "eth_getBlockByNumber",
             Fault::ChainId(_) => method == "eth_chainId",
+            Fault::NoState => method == "eth_getCode",
             Fault::NoBatches
             | Fault::RateLimited(_)
             | Fault::RateLimitedInWords
             | Fault::Status(_)
+            | Fault::Slow(_)
             | Fault::Hang
             | Fault::CutOff
             | Fault::Truncated
@@ -135,6 +143,11 @@ pub struct Injection {
 }
 
 impl Injection {
+    /// The fault.
+    pub fn fault(&self) -> Fault {
+        self.fault
+    }
+
     /// Only for so many calls.
     pub fn times(self, times: u32) -> Injection {
         Injection { left: Some(times), ..self }

@@ -21,6 +21,8 @@ struct Switches {
     injections: Vec<Injection>,
     calls: BTreeMap<String, u64>,
     requests: u64,
+    under_way: u64,
+    peak: u64,
     /// Block ranges of `eth_getLogs`, in order.
     ranges: Vec<(u64, u64)>,
 }
@@ -104,6 +106,11 @@ impl MockRpc {
         self.shared.switches().calls.get(method).copied().unwrap_or_default()
     }
 
+    /// The most requests that were under way at once.
+    pub fn peak(&self) -> u64 {
+        self.shared.switches().peak
+    }
+
     /// HTTP requests so far.
     pub fn requests(&self) -> u64 {
         self.shared.switches().requests
@@ -119,7 +126,7 @@ impl MockRpc {
         let mut switches = self.shared.switches();
         switches.calls.clear();
         switches.ranges.clear();
-        switches.requests = 0;
+        (switches.requests, switches.peak) = (0, 0);
     }
 }
 
@@ -127,7 +134,7 @@ async fn serve(State(shared): State<Arc<Shared>>, body: Bytes) -> Response<Body>
     let Ok(request) = serde_json::from_slice::<Value>(&body) else {
         return respond(StatusCode::BAD_REQUEST, "not JSON".into());
     };
-    shared.switches().requests += 1;
+    let _under_way = UnderWay::of(&shared);
     let items = request.as_array().cloned();
     let each = items.as_deref().unwrap_or(std::slice::from_ref(&request));
     shared.count(each);
@@ -195,9 +202,30 @@ impl Shared {
     }
 }
 
+/// Counts a request for as long as it is answered, or until the client goes away.
+struct UnderWay(Arc<Shared>);
+
+impl UnderWay {
+    fn of(shared: &Arc<Shared>) -> Self {
+        let mut switches = shared.switches();
+        switches.requests += 1;
+        switches.under_way += 1;
+        switches.peak = switches.peak.max(switches.under_way);
+        drop(switches);
+        UnderWay(shared.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.switches().under_way -= 1;
+    }
+}
+
 async fn transport(faults: &[Fault], batch: bool) -> Option<Response<Body>> {
     for fault in faults {
         match *fault {
+            Fault::Slow(ms) => tokio::time::sleep(std::time::Duration::from_millis(ms)).await,
             Fault::Hang => std::future::pending::<()>().await,
             Fault::Status(status) => {
                 let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

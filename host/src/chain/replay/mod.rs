@@ -131,7 +131,7 @@ impl ReplaySource {
 
     fn behind(&self, range: BlockRange) -> ChainError {
         let endpoint = self.recording.path.display().to_string();
-        let call = Call { chain: self.recording.chain, endpoint, method: "replay", range: Some(range) };
+        let call = Box::new(Call { chain: self.recording.chain, endpoint, method: "replay", range: Some(range) });
         ChainError::GaveUp { call, trouble: Trouble::Behind(format!("block {}", range.last)), attempts: 1 }
     }
 

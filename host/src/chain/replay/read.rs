@@ -49,14 +49,15 @@ impl Recording {
             Form::Chain { .. } => BlockHashes::Required,
         };
         let mut logs = ParsedLogs::new(self.chain, hashes);
+        let text = std::str::from_utf8(bytes).map_err(|error| self.error(None, format!("not UTF-8: {error}")))?;
         let mut at = 0;
         for &(place, extent) in parts {
             let block = &self.blocks[place];
             let bad = |reason: String| self.error(Some(block.line), reason);
             let before = logs.batch.len();
-            let text = &bytes[at..at + extent.bytes as usize];
+            let lines = &text[at..at + extent.bytes as usize];
             at += extent.bytes as usize;
-            for line in text.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()) {
+            for line in lines.lines().filter(|line| !line.trim_ascii().is_empty()) {
                 let read = match self.form {
                     Form::PlainLogs => log_line(line, &mut logs),
                     Form::Chain { .. } => block_line(line, &mut logs),
@@ -89,8 +90,8 @@ fn touching(parts: &[(usize, Extent)]) -> (Extent, usize) {
 }
 
 /// The logs of a line `{"block":…,"logs":[…]}`.
-fn block_line(line: &[u8], logs: &mut ParsedLogs) -> Result<(), BadJson> {
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
+fn block_line(line: &str, logs: &mut ParsedLogs) -> Result<(), BadJson> {
+    let mut deserializer = serde_json::Deserializer::from_str(line);
     deserializer.deserialize_map(BlockLine(logs))?;
     deserializer.end()?;
     Ok(())

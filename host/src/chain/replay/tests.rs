@@ -103,6 +103,11 @@ async fn played_at_once_it_shows_the_final_chain() {
     assert!(source.finished());
     assert_eq!(source.head().await.unwrap().block_ref(), at(12, 2));
     assert_eq!(source.headers(window(6, 9)).await.unwrap().len(), 4);
+
+    let by_the_clock = open(&reorging(), Pace::Every(Duration::from_nanos(1))).unwrap();
+    assert_eq!(by_the_clock.head().await.unwrap().block_ref(), at(12, 2));
+    let slow = open(&reorging(), Pace::Every(Duration::from_secs(3_600))).unwrap();
+    assert_eq!(slow.head().await.unwrap().block_ref(), at(5, 1));
 }
 
 #[tokio::test]

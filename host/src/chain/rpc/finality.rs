@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use crate::chain::error::{ChainError, Result, Trouble};
+use crate::chain::error::{ChainError, FinalityDispute, Result, Trouble};
 use crate::model::{BlockNumber, BlockRef, Header};
 
 use super::RpcSource;
@@ -74,14 +74,14 @@ impl RpcSource {
             match asked.await {
                 Ok(Some(same)) if same.hash == block.hash => return Ok(Confirmed::Yes(block)),
                 Ok(Some(another)) => {
-                    return Err(ChainError::FinalityDisputed {
+                    return Err(ChainError::FinalityDisputed(Box::new(FinalityDispute {
                         chain: self.chain.id,
                         number: block.number,
                         one: endpoint.label().to_owned(),
                         one_hash: block.hash,
                         other: other.label().to_owned(),
                         other_hash: another.hash,
-                    });
+                    })));
                 }
                 // One that is behind has no opinion.
                 Ok(None) => {}

@@ -132,15 +132,8 @@ impl Http {
         if error.is_timeout() {
             return Trouble::Timeout(self.timeout);
         }
-        // The causes say more than the outermost text, and without_url takes the key out of that one.
-        let error = error.without_url();
-        let mut text = error.to_string();
-        let mut cause = std::error::Error::source(&error);
-        while let Some(inner) = cause {
-            text = format!("{text}: {inner}");
-            cause = inner.source();
-        }
-        Trouble::Transport(self.scrub(&text))
+        // The URL holds the key.
+        Trouble::Transport(self.scrub(&with_causes(&error.without_url())))
     }
 }
 
@@ -152,17 +145,29 @@ fn retry_after(response: &Response) -> Option<Duration> {
     (seconds.is_finite() && seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(LONGEST_WAIT.as_secs_f64())))
 }
 
-/// The client that all endpoints of a pool share.
-pub(super) fn client() -> Result<reqwest::Client, ChainError> {
+/// An error with what caused it, which says more than its outermost text.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    std::iter::successors(error.source(), |cause| cause.source())
+        .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+/// The client that these endpoints share.
+pub(super) fn client(endpoints: &[EndpointConfig]) -> Result<reqwest::Client, ChainError> {
     // Does nothing where the process has chosen its provider already.
     if rustls::crypto::CryptoProvider::get_default().is_none() {
         let _ = rustls::crypto::ring::default_provider().install_default();
     }
-    reqwest::Client::builder()
+    let mut builder = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(10))
         .pool_idle_timeout(Duration::from_secs(30))
-        .user_agent(concat!("nuthatch/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(|error| ChainError::BadEndpoint(format!("no HTTP client can be made: {}", error.without_url())))
+        .user_agent(concat!("nuthatch/", env!("CARGO_PKG_VERSION")));
+    // A machine without CA certificates can still use a node of its own over plain HTTP.
+    if !endpoints.iter().any(|endpoint| endpoint.url.is_https()) {
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build().map_err(|error| {
+        let text = with_causes(&error);
+        ChainError::BadEndpoint(format!("no HTTPS client can be made: {text}; is the package ca-certificates there?"))
+    })
 }

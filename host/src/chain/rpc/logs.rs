@@ -47,7 +47,7 @@ impl RpcSource {
 
     fn mixed(&self, range: BlockRange, clash: String, attempts: u32) -> ChainError {
         let endpoint = self.pool.in_use().map_or_else(String::new, |endpoint| endpoint.label().to_owned());
-        let call = Call { chain: self.chain.id, endpoint, method: GET_LOGS, range: Some(range) };
+        let call = Box::new(Call { chain: self.chain.id, endpoint, method: GET_LOGS, range: Some(range) });
         ChainError::GaveUp { call, trouble: Trouble::Inconsistent(clash), attempts }
     }
 
@@ -110,7 +110,7 @@ impl RpcSource {
                     self.pool.succeeded(&endpoint);
                     endpoint.range().accepted(asked.blocks(), logs.batch.len() as u64);
                     self.gauge_range(&endpoint);
-                    return Ok(Answer::Logs(logs, asked));
+                    return Ok(Answer::Logs(Box::new(logs), asked));
                 }
                 Err(trouble) => trouble,
             };
@@ -130,8 +130,9 @@ impl RpcSource {
                 (Next::Ask(fewer), _) => {
                     most = fewer;
                     // A refused range costs nothing but the call; anything else uses up the budget.
-                    if !matches!(trouble, Trouble::Refused(_)) {
-                        self.pool.failed(&mut attempts, &endpoint, trouble)?;
+                    match trouble {
+                        Trouble::Refused(_) => self.pool.count(&endpoint, GET_LOGS, &trouble),
+                        failure => self.pool.failed(&mut attempts, &endpoint, failure)?,
                     }
                 }
                 (Next::SingleBlock, Some((left, right))) => return Ok(Answer::SplitAddresses(left, right)),
@@ -216,7 +217,7 @@ impl RpcSource {
 
 enum Answer {
     /// Logs of these blocks from the front.
-    Logs(ParsedLogs, BlockRange),
+    Logs(Box<ParsedLogs>, BlockRange),
     /// Ask for two halves of the contracts instead.
     SplitAddresses(LogQuery, LogQuery),
 }

@@ -196,7 +196,7 @@ fn build_pool(chain: ChainId, endpoints: Vec<EndpointConfig>, limits: &RpcLimits
     if endpoints.is_empty() {
         return Err(ChainError::NoEndpoint(chain));
     }
-    let client = http::client()?;
+    let client = http::client(&endpoints)?;
     let permits = Arc::new(Semaphore::new(limits.in_flight.max(1)));
     let mut labels = HashSet::new();
     let members = endpoints.into_iter().enumerate().map(|(place, config)| {

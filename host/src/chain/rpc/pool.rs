@@ -183,6 +183,7 @@ impl Pool {
             tried.rests_until = Some(Instant::now() + wait);
         }
         let set_aside = tried.set_aside;
+        self.count(endpoint, attempts.method, &trouble);
         tracing::debug!(
             chain = %self.chain, endpoint = endpoint.label(), method = attempts.method, range = ?attempts.range,
             %trouble, "attempt failed"
@@ -193,6 +194,17 @@ impl Pool {
             return Err(self.give_up(attempts));
         }
         Ok(())
+    }
+
+    /// Counts what kept an answer from being used, whatever HTTP thought of it.
+    pub fn count(&self, endpoint: &Endpoint, method: &'static str, trouble: &Trouble) {
+        let labels = [
+            ("chain", self.chain.to_string()),
+            ("endpoint", endpoint.label().to_owned()),
+            ("method", method.to_owned()),
+            ("reason", trouble.outcome().to_owned()),
+        ];
+        metrics::counter!("nuthatch_rpc_troubles_total", &labels).increment(1);
     }
 
     /// Notes a failure that belongs to no operation with a budget of its own.
@@ -226,7 +238,7 @@ impl Pool {
         if let Trouble::OtherChain(found) = trouble {
             return ChainError::WrongChain { endpoint, wanted: self.chain, found };
         }
-        let call = Call { chain: self.chain, endpoint, method: attempts.method, range: attempts.range };
+        let call = Box::new(Call { chain: self.chain, endpoint, method: attempts.method, range: attempts.range });
         match trouble {
             Trouble::Refused(refusal) if attempts.range.is_some_and(|range| range.blocks() == 1) => {
                 ChainError::BlockRefused { call, refusal, attempts: attempts.made }

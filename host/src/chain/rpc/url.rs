@@ -22,6 +22,11 @@ impl EndpointUrl {
         }
     }
 
+    /// Whether TLS is used.
+    pub(super) fn is_https(&self) -> bool {
+        self.0.scheme() == "https"
+    }
+
     /// The whole URL, for the HTTP client only.
     pub(super) fn expose(&self) -> &Url {
         &self.0

@@ -55,8 +55,8 @@ pub(in crate::chain) fn parse_logs(body: &[u8], chain: ChainId) -> Result<Reply<
 }
 
 /// Parses one log object that stands alone, such as a line of a recording, and appends it.
-pub(in crate::chain) fn log_line(line: &[u8], logs: &mut ParsedLogs) -> Result<(), BadJson> {
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
+pub(in crate::chain) fn log_line(line: &str, logs: &mut ParsedLogs) -> Result<(), BadJson> {
+    let mut deserializer = serde_json::Deserializer::from_str(line);
     OneLog(logs).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(())

@@ -16,7 +16,7 @@ use super::typing::plans::{IntegerCasts, IntegerTyping};
 ///
 /// To be called last, after the default features and any other functions, since it stands before functions that it finds.
 pub fn install(mut builder: SessionStateBuilder) -> SessionStateBuilder {
-    builder.expr_planners().get_or_insert_default().insert(0, IntegerPlanner::new());
+    builder.expr_planners().get_or_insert_default().insert(0, IntegerPlanner::shared());
     let scalars = builder.scalar_functions().get_or_insert_default();
     for function in scalars.iter_mut() {
         if let Some(adapted) = adapt(function) {

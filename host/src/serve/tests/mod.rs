@@ -15,7 +15,8 @@ use crate::query::tests::{Bench, bench_with};
 
 /// A server on a port of its own, over the bench's nest.
 pub struct Server {
-    pub bench: Bench,
+    // Its stores live as long as the server.
+    _bench: Bench,
     pub url: String,
 }
 
@@ -30,7 +31,7 @@ pub async fn server_with(limits: QueryLimits, views: &[(&str, &str)], around: Su
     let url = format!("http://{}", listener.local_addr().unwrap());
     let router = router(bench.engine.clone(), around);
     tokio::spawn(run(listener, router, std::future::pending()));
-    Server { bench, url }
+    Server { _bench: bench, url }
 }
 
 /// Status, content type and body.

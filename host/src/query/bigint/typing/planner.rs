@@ -18,7 +18,7 @@ pub struct IntegerPlanner;
 
 impl IntegerPlanner {
     /// To be asked before DataFusion's own planners.
-    pub fn new() -> Arc<dyn ExprPlanner> {
+    pub fn shared() -> Arc<dyn ExprPlanner> {
         Arc::new(IntegerPlanner)
     }
 }
