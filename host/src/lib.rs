@@ -10,3 +10,4 @@ pub mod plugin;
 pub mod query;
 pub mod serve;
 pub mod store;
+pub mod worker;

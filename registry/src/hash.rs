@@ -79,6 +79,18 @@ hash_type! {
     DataIdentity
 }
 
+hash_type! {
+    /// BLAKE3 of a file's bytes.
+    ContentHash
+}
+
+impl ContentHash {
+    /// The hash of these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        ContentHash(*blake3::hash(bytes).as_bytes())
+    }
+}
+
 impl BundleHash {
     /// The address of these bytes.
     pub fn of(bytes: &[u8]) -> Self {
@@ -135,3 +147,6 @@ impl<'de> Deserialize<'de> for NestName {
         text.parse().map_err(serde::de::Error::custom)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -168,3 +168,6 @@ pub const PROVENANCE: [(&str, ColumnType); 7] = [
     ("log_index", ColumnType::Uint(64)),
     ("address", ColumnType::Address),
 ];
+
+#[cfg(test)]
+mod tests;

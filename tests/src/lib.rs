@@ -1,3 +1,9 @@
-//! What whole-system tests share.
+//! What the whole-system tests share: recorded and real chains, the fault lab, hostile guests, processes under test.
 
+pub mod anvil;
+pub mod chain_lab;
+pub mod demo_chain;
 pub mod guests;
+pub mod mock_rpc;
+pub mod process;
+pub mod token;

@@ -107,6 +107,21 @@ impl LogBatch {
         (0..self.len()).map(|index| self.get(index))
     }
 
+    /// Makes room for so many more logs, of the size of token transfers.
+    pub fn reserve(&mut self, logs: usize) {
+        self.block_number.reserve(logs);
+        self.block_hash.reserve(logs);
+        self.block_timestamp.reserve(logs);
+        self.tx_index.reserve(logs);
+        self.log_index.reserve(logs);
+        self.tx_hash.reserve(logs);
+        self.address.reserve(logs);
+        self.topics.reserve(logs * 3);
+        self.topic_offsets.reserve(logs);
+        self.data.reserve(logs * 32);
+        self.data_offsets.reserve(logs);
+    }
+
     /// Appends one log.
     pub fn push(&mut self, log: LogView<'_>) {
         self.block_number.push(log.block.number.0);

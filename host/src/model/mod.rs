@@ -5,6 +5,7 @@ mod block;
 mod dataset;
 mod fence;
 mod logs;
+mod progress;
 
 pub use arrow_schema::{TYPE_KEY, arrow_schema, data_type, ignored_schema, rejected_schema};
 pub use block::{Address, B256, BlockHash, BlockNumber, BlockRange, BlockRef, ChainId, Header};
@@ -14,3 +15,4 @@ pub use logs::{LogBatch, LogView};
 pub use nuthatch_registry::{
     BundleHash, ColumnSchema, ColumnType, DataIdentity, LogFilter, NestName, PROVENANCE, TableSchema,
 };
+pub use progress::{ChainProgress, Phase, Progress};

@@ -22,6 +22,7 @@ mod inspect;
 mod limits;
 mod load;
 mod log;
+pub mod nest_folder;
 mod parts;
 mod raw;
 mod rows;

@@ -54,6 +54,41 @@ pub enum StoreError {
         /// Final block in the store.
         final_block: BlockRef,
     },
+    /// Blocks that do not follow the ones that the cursor stands on.
+    #[error("the cursor's blocks end at {last:?}, and the commit goes on with {next}; fetch what lies between first")]
+    Gap {
+        /// The last block in the store, the final one counted in.
+        last: Option<BlockRef>,
+        /// The first block of the commit.
+        next: BlockRef,
+    },
+    /// A commit or a rollback that stands on another chain of blocks than the store.
+    #[error("the cursor stands on block {stored}, and {given} was given; roll back to the common ancestor first")]
+    Fork {
+        /// Block in the store.
+        stored: BlockRef,
+        /// Block of the commit or rollback.
+        given: BlockRef,
+    },
+    /// A call that cannot be right whatever the store holds: a defect of the caller.
+    #[error("refused, nothing was written: {0}; this is a defect of nuthatch, please report it")]
+    Refused(String),
+    /// A write to a dataset that stands still.
+    #[error("dataset {dataset} is quarantined ({fault}); `nuthatch nest retry` lets it go on")]
+    Quarantined {
+        /// Dataset.
+        dataset: DatasetId,
+        /// Its fault.
+        fault: String,
+    },
+    /// A write to a halted cursor.
+    #[error(
+        "the cursor is halted: {reason}; remove the RPC endpoint that lies, or run `nuthatch cursor rebuild` for this chain"
+    )]
+    Halted {
+        /// Why.
+        reason: String,
+    },
     /// The store was written by a newer nuthatch.
     #[error("{path} has schema version {found}, and this nuthatch knows up to {known}; use a newer nuthatch")]
     NewerSchema {
@@ -63,6 +98,44 @@ pub enum StoreError {
         found: i64,
         /// Newest version that this binary knows.
         known: i64,
+    },
+    /// The store was written by a nuthatch too old for a reader, which must not change it.
+    #[error(
+        "{path} has schema version {found}, and this nuthatch reads from version {oldest} on; `nuthatch dev` brings it up to date"
+    )]
+    OlderSchema {
+        /// The database.
+        path: String,
+        /// Version in the database.
+        found: i64,
+        /// Oldest version that this binary reads.
+        oldest: i64,
+    },
+    /// There is no database.
+    #[error("{path} does not exist; `nuthatch dev` makes it, or give the --data folder that holds chain {chain}")]
+    NoStore {
+        /// The database.
+        path: String,
+        /// Chain asked for.
+        chain: u64,
+    },
+    /// The data folder lies on a network file system.
+    #[error(
+        "{path} lies on a network file system ({kind}), where locks do not keep a second process out; give a --data folder on a local disk"
+    )]
+    NetworkFolder {
+        /// The data folder.
+        path: String,
+        /// Kind of file system.
+        kind: &'static str,
+    },
+    /// Another process holds the database's own lock.
+    #[error("{path} was locked by another process for {seconds} s; see what else has it open")]
+    Busy {
+        /// The database.
+        path: String,
+        /// How long was waited.
+        seconds: u64,
     },
     /// The store belongs to another chain.
     #[error("{path} holds chain {found}, not chain {wanted}; give this chain another --data folder")]
@@ -97,6 +170,14 @@ pub enum StoreError {
         /// What was to be written.
         path: String,
         /// What the system said.
+        reason: String,
+    },
+    /// The folder or file cannot be read.
+    #[error("{path} cannot be read: {reason}")]
+    NotReadable {
+        /// What was to be read.
+        path: String,
+        /// What the system said, and the way out.
         reason: String,
     },
     /// What is stored does not add up: a broken file, or a defect.

@@ -13,7 +13,12 @@
 
 pub mod chunk;
 mod error;
+mod rules;
 pub mod sqlite;
+#[cfg(test)]
+mod suite;
+
+use std::fmt;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -29,8 +34,20 @@ pub use error::StoreError;
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 /// The content address of a chunk: BLAKE3 of its bytes with its dataset, table and block range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChunkId(pub [u8; 32]);
+
+impl fmt::Display for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for ChunkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ChunkId({self})")
+    }
+}
 
 /// A chunk's row in the current set, without its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +80,8 @@ pub struct NewChunk {
 /// A dataset to begin.
 #[derive(Clone, Debug)]
 pub struct NewDataset {
-    /// Its key. Creating a key that exists returns the dataset that is there.
+    /// Its key. Creating a key that exists returns the dataset that is there; one with [`NewDataset::backfill`] is
+    /// the same only within its nest, and never the same as one without.
     pub key: DatasetKey,
     /// Nest that first asked for it, for people.
     pub nest: NestName,
@@ -135,9 +153,9 @@ pub struct DatasetCommit {
     pub dataset: DatasetId,
     /// Where it stood when the window was fetched. Another position in the store: [`StoreError::Moved`].
     pub from: Option<BlockRef>,
-    /// Where it stands afterwards.
+    /// Where it stands afterwards. Above the final block it is one of the cursor's `blocks`.
     pub done_to: BlockRef,
-    /// Its rows.
+    /// Its rows: ranges after `from` and up to `done_to`, those of one table apart from each other.
     pub chunks: Vec<NewChunk>,
 }
 
@@ -147,9 +165,12 @@ pub struct Commit {
     /// The branch under which the logs were fetched. Needed when the commit reaches above the final block; another
     /// one in the store: [`StoreError::WrongBranch`].
     pub branch: Option<Branch>,
-    /// Blocks above the final one to append to the cursor's `blocks`. The first must follow the last one there.
+    /// Blocks above the final one to append to the cursor's `blocks`. The first must follow the last one there, or
+    /// the final block ([`StoreError::Gap`]); blocks that are there already are passed over if they are the same
+    /// ([`StoreError::Fork`] otherwise).
     pub blocks: Vec<BlockRef>,
-    /// A new final block. Never lowers the one in the store. Drops `blocks` at and below it.
+    /// A new final block. Never lowers the one in the store. Drops `blocks` at and below it. A cursor has one (the
+    /// genesis block, if nothing else) before it has `blocks`.
     pub final_block: Option<BlockRef>,
     /// The datasets that move.
     pub datasets: Vec<DatasetCommit>,
@@ -160,7 +181,9 @@ pub struct Commit {
 pub struct Rollback {
     /// The last block that stays. Not below the final block, else [`StoreError::BelowFinal`].
     pub ancestor: BlockRef,
-    /// The new branch's rows, fetched before anything is cut. Its `branch` is the one being left.
+    /// The new branch's rows, fetched before anything is cut. Its `branch` is the one being left. `from` of its
+    /// datasets is where they stand after the cut: `ancestor`, or their old place if that is lower, or none if they
+    /// begin above it.
     pub replacement: Commit,
 }
 
@@ -212,14 +235,16 @@ pub trait HotStore: HotReader {
     /// Begins a dataset, or returns the one that has this key.
     async fn create_dataset(&self, new: NewDataset) -> Result<DatasetId>;
 
-    /// Removes a dataset with all its rows. Refused while an endpoint row names it.
+    /// Removes a dataset with all its rows. Refused while an endpoint row names it. The bytes go with a later
+    /// [`HotStore::sweep`], so that a query which began before can finish.
     async fn drop_dataset(&self, dataset: DatasetId) -> Result<()>;
 
-    /// Writes one window.
+    /// Writes one window. Refused for a quarantined dataset and while the cursor is halted.
     async fn commit(&self, commit: Commit) -> Result<()>;
 
     /// Leaves a branch for another; returns the new branch. A dataset above the ancestor that has no part in the
-    /// replacement stands at the ancestor afterwards; a fault whose block was cut is cleared.
+    /// replacement stands at the ancestor afterwards; a fault whose block was cut is cleared. Sent twice, the second
+    /// one finds another branch and is refused with [`StoreError::WrongBranch`].
     async fn rollback(&self, rollback: Rollback) -> Result<Branch>;
 
     /// Stops a dataset where it stands.

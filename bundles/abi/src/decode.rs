@@ -1,0 +1,38 @@
+//! From a batch of logs to the rows of its tables: each log is sent to its event first, then each event's columns are
+//! filled one after the other.
+
+mod body;
+mod check;
+mod columns;
+mod fault;
+mod json;
+mod route;
+mod table;
+mod text;
+
+use nuthatch_sdk::{Decoded, Logs, Rejection};
+
+use crate::plan::Plan;
+use route::{Route, Router};
+
+/// Decodes a checked batch.
+pub fn decode(plan: &Plan, logs: &Logs<'_>) -> Decoded {
+    let mut router = Router::new(plan);
+    let mut sources: Vec<Vec<u32>> = vec![Vec::new(); router.forms().len()];
+    let mut rejected: Vec<Rejection> = Vec::new();
+    let mut ignored = Vec::new();
+    for log in logs.iter() {
+        match router.route(&log) {
+            Route::Row(form) => sources[form].push(log.index),
+            Route::Ignored => ignored.push(log.index),
+            Route::Rejected(fault) => rejected.push(fault.rejection(log.index)),
+        }
+    }
+    let mut tables = Vec::new();
+    for (place, source) in sources.into_iter().enumerate().filter(|(_, source)| !source.is_empty()) {
+        let rows = table::fill(router.forms()[place], logs, source, &mut rejected);
+        tables.extend(rows.map(|(source, columns)| nuthatch_sdk::TableRows { table: place as u32, source, columns }));
+    }
+    rejected.sort_by_key(|rejection| rejection.log);
+    Decoded { tables, rejected, ignored }
+}

@@ -1,0 +1,47 @@
+//! Hex, both ways, lower case.
+
+use std::fmt::Write as _;
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Appends `0x` and two digits a byte.
+pub fn push(out: &mut String, bytes: &[u8]) {
+    out.reserve(2 + bytes.len() * 2);
+    out.push_str("0x");
+    push_digits(out, bytes);
+}
+
+/// Appends two digits a byte.
+pub fn push_digits(out: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        out.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+}
+
+/// `0x` and two digits a byte.
+pub fn text(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    push(&mut out, bytes);
+    out
+}
+
+/// An address: `0x` and forty digits of either case.
+pub fn address(text: &str) -> Option<[u8; 20]> {
+    let digits = text.strip_prefix("0x")?.as_bytes();
+    let mut address = [0; 20];
+    if digits.len() != 40 {
+        return None;
+    }
+    for (byte, pair) in address.iter_mut().zip(digits.chunks_exact(2)) {
+        let digit = |at: usize| char::from(pair[at]).to_digit(16);
+        *byte = (digit(0)? << 4 | digit(1)?) as u8;
+    }
+    Some(address)
+}
+
+/// Appends a code point as `u` and its hex digits, for names.
+pub fn push_code_point(out: &mut String, point: char) {
+    // Writing to a String cannot fail.
+    let _ = write!(out, "u{:x}", u32::from(point));
+}

@@ -1,0 +1,79 @@
+//! `nuthatch dev`: index nests and answer SQL, in one process.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::args::data_folder;
+use super::nests::load_folders;
+use super::{RpcArg, RpcSources, Usage, process, source};
+use crate::chain::RpcLimits;
+use crate::cursor::{Settings, Until};
+use crate::model::ChainId;
+use crate::plugin::{PluginHost, PluginLimits};
+use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder};
+
+/// Index one or many nests, follow their chains, answer SQL over HTTP
+///
+/// Reads the nest folder, builds it into a bundle, decodes its contracts' logs from the start block to the head, and
+/// goes on with every new block. Started again, it goes on where it stopped. Ctrl-C drains and leaves.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Where the node's URL comes from, the first that is there: --rpc, NUTHATCH_RPC, NUTHATCH_RPC_<chain id>, the same names
+in an untracked .env in the nest folder. Several endpoints of one chain are used as one pool.
+
+Examples:
+  nuthatch dev --rpc https://node.example
+      The nest in this folder.
+  nuthatch dev --dir usdc --dir weth --data ./data --rpc https://a.example --rpc https://b.example
+      Two nests of one chain over two endpoints, in one data folder.
+  nuthatch dev --dir eth --dir gno --data ./data --rpc mainnet=https://a.example --rpc gnosis=https://b.example
+  nuthatch dev --backfill 5000 --rpc https://node.example
+      Only the last 5,000 blocks and what follows.")]
+pub struct DevArgs {
+    /// Nest folder; may be given again
+    #[arg(long, value_name = "DIR", num_args = 1.., default_value = ".")]
+    pub dir: Vec<PathBuf>,
+    /// Endpoint of a node, or file:///….jsonl of a recorded chain; may be given again
+    #[arg(long, value_name = "[CHAIN=]URL", num_args = 1..)]
+    pub rpc: Vec<RpcArg>,
+    /// Data folder; needed with more than one --dir [default: DIR/.nuthatch]
+    #[arg(long, value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// Where HTTP is answered
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8288")]
+    pub listen: SocketAddr,
+    /// Begin N blocks before the head instead of at the start block; fixed at the first start
+    #[arg(long, value_name = "N")]
+    pub backfill: Option<u64>,
+}
+
+pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
+    let (data, folder) = match (&args.data, args.dir.as_slice()) {
+        (Some(data), _) => (data.clone(), Folder::Shared),
+        (None, [dir]) => (data_folder(dir), Folder::OfOneNest),
+        (None, _) => {
+            return Err(Usage::error(
+                "with more than one --dir the data needs a folder of its own: give --data FOLDER",
+            ));
+        }
+    };
+    let listener = process::listen(args.listen).await?;
+    let metrics = process::Metrics::install()?;
+    let host = Arc::new(PluginHost::new(PluginLimits::default())?);
+    let nests = load_folders(host, args.dir.clone(), args.backfill).await?;
+    let in_use: Vec<ChainId> = nests.keys().copied().collect();
+    let urls = RpcSources::new(args.rpc, args.dir.iter().map(PathBuf::as_path))?;
+    let mut chains = Vec::new();
+    for (chain, nests) in nests {
+        let source = source::open(chain, &urls.urls(chain, &in_use)?, RpcLimits::default()).await?;
+        chains.push(ChainPlan { source, nests });
+    }
+    let stop = process::stop_on_signals()?;
+    let plan = EmbeddedPlan { data, chains, settings: Settings::default(), folder, until: Until::Stopped };
+    let embedded = Embedded::start(plan, stop.clone()).await?;
+    let engine = process::engine(&embedded)?;
+    process::serve_until_stopped(embedded, engine, listener, metrics, stop).await
+}

@@ -1,0 +1,86 @@
+//! What a cursor tells about itself while it runs.
+
+use std::time::Instant;
+
+use crate::model::{BlockNumber, BlockRef, ChainId, DatasetId, Fault, NestName};
+
+/// What a cursor is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Phase {
+    /// Reading store and chain.
+    #[default]
+    Starting,
+    /// Some dataset lacks final blocks.
+    CatchingUp,
+    /// All datasets are at the head.
+    AtHead,
+    /// The chain cannot be read, or the disk is full.
+    Waiting,
+    /// A reorg below the final block.
+    Halted,
+    /// Ended.
+    Stopped,
+}
+
+/// One dataset's progress.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatasetProgress {
+    /// Dataset.
+    pub dataset: DatasetId,
+    /// Nests that it serves.
+    pub nests: Vec<NestName>,
+    /// First block.
+    pub first_block: BlockNumber,
+    /// Last block done.
+    pub done_to: Option<BlockNumber>,
+    /// Why it is quarantined, if it is.
+    pub fault: Option<Fault>,
+}
+
+/// A cursor's state as of its last turn.
+#[derive(Clone, Debug)]
+pub struct CursorStatus {
+    /// Chain.
+    pub chain_id: ChainId,
+    /// Doing.
+    pub phase: Phase,
+    /// The chain's head as last seen.
+    pub head: Option<BlockNumber>,
+    /// The final block in the store.
+    pub final_block: Option<BlockRef>,
+    /// The block that the cursor stands on.
+    pub tip: Option<BlockRef>,
+    /// Datasets.
+    pub datasets: Vec<DatasetProgress>,
+    /// Logs committed since the start.
+    pub logs: u64,
+    /// Rows committed since the start.
+    pub rows: u64,
+    /// Rollbacks since the start.
+    pub reorgs: u64,
+    /// Why it is halted, if it is.
+    pub halted: Option<String>,
+    /// What is wrong just now, if anything.
+    pub trouble: Option<String>,
+    /// When a turn last went through without trouble.
+    pub last_good: Instant,
+}
+
+impl CursorStatus {
+    pub(super) fn new(chain_id: ChainId) -> Self {
+        CursorStatus {
+            chain_id,
+            phase: Phase::Starting,
+            head: None,
+            final_block: None,
+            tip: None,
+            datasets: Vec::new(),
+            logs: 0,
+            rows: 0,
+            reorgs: 0,
+            halted: None,
+            trouble: None,
+            last_good: Instant::now(),
+        }
+    }
+}

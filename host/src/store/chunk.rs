@@ -1,1 +1,0 @@
-//! Columnar chunks: one table's rows of one window, without their schema.
