@@ -104,8 +104,9 @@ impl Plugin {
     /// Waits for a slot of the pool. Must not be called where blocking is not allowed.
     pub(super) fn slot(&self) -> Option<OwnedSemaphorePermit> {
         let slots = Arc::clone(&self.host.shared.slots);
+        // Unconstrained: under a task's cooperative budget, which nothing refills here, this would wait for ever.
         // None only of a closed semaphore, and this one is never closed.
-        futures::executor::block_on(slots.acquire_owned()).ok()
+        futures::executor::block_on(tokio::task::unconstrained(slots.acquire_owned())).ok()
     }
 
     /// Runs `work` while an instance of this plugin takes a place of the pool, without a slot of the semaphore.

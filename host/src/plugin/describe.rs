@@ -19,10 +19,10 @@ pub struct Description {
 }
 
 const MAX_TABLES: usize = 4_096;
-const MAX_COLUMNS: usize = 1_024;
+const MAX_COLUMNS: usize = 512;
 const MAX_FILTERS: usize = 4_096;
 const MAX_FILTER_ITEMS: usize = 65_536;
-const MAX_NAME: usize = 200;
+const MAX_NAME: usize = 128;
 const MAX_DOC: usize = 4_096;
 
 /// Checks a description and puts it into the registry's types.
@@ -31,7 +31,7 @@ pub(super) fn check(raw: RawDescription) -> Result<Description, OutputError> {
     at_most(raw.filters.len(), MAX_FILTERS, "filters")?;
     let mut names = HashSet::new();
     for table in &raw.tables {
-        name("table", &table.name)?;
+        name("table", &table.name, |b| b.is_ascii_lowercase())?;
         if !names.insert(table.name.clone()) {
             return Err(OutputError::Description(format!("two tables are named '{}'", table.name)));
         }
@@ -49,16 +49,18 @@ fn at_most(found: usize, cap: usize, what: &str) -> Result<(), OutputError> {
     Err(OutputError::Description(format!("{found} {what}, and at most {cap} are allowed")))
 }
 
-fn name(what: &str, name: &str) -> Result<(), OutputError> {
+/// A name as SQL has it without quotes. A table's may not begin with an underscore: those are the host's own.
+fn name(what: &str, name: &str, first: fn(u8) -> bool) -> Result<(), OutputError> {
     let mut bytes = name.bytes();
-    let head = bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_' || b == b'$');
-    let tail = bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'$');
+    let head = bytes.next().is_some_and(first);
+    let tail = bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
     if head && tail && name.len() <= MAX_NAME {
         return Ok(());
     }
     let shown = escape(name, 80);
     Err(OutputError::Description(format!(
-        "'{shown}' is not a {what} name: lower-case letters, digits, _ and $, not a digit first, {MAX_NAME} at most"
+        "'{shown}' is not a {what} name: lower-case letters, digits and underscores, no digit first, no underscore \
+         first in a table's, {MAX_NAME} at most"
     )))
 }
 
@@ -96,7 +98,7 @@ fn table(raw: RawTableDef) -> Result<TableSchema, OutputError> {
 }
 
 fn check_column(table: &str, raw: RawColumnDef) -> Result<ColumnSchema, OutputError> {
-    name("column", &raw.name)?;
+    name("column", &raw.name, |b| b.is_ascii_lowercase() || b == b'_')?;
     let what = format!("column '{}' of table '{table}'", raw.name);
     doc(&what, &raw.doc)?;
     let ty = raw.ty.parse().map_err(|unknown: UnknownType| {
@@ -165,6 +167,10 @@ mod tests {
         assert!(refused(described(vec![column("v", "bool"), column("v", "bool")])).contains("two columns"));
         assert!(refused(described(vec![column("Va", "bool")])).contains("'Va' is not a column name"));
         assert!(refused(described(vec![column("a\u{1b}", "bool")])).contains("'a\\u{1b}' is not a column name"));
+        assert!(check(described(vec![column("_from", "bool")])).is_ok());
+        let mut own = described(vec![]);
+        own.tables[0].name = "_rejected".into();
+        assert!(refused(own).contains("'_rejected' is not a table name"));
         let mut twice = described(vec![]);
         twice.tables.push(twice.tables[0].clone());
         assert!(refused(twice).contains("two tables are named 'a__b'"));

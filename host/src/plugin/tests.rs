@@ -99,6 +99,15 @@ async fn an_empty_batch_is_decoded_without_a_call() {
     assert_eq!(decoded.counts, Counts::default());
 }
 
+/// Blocking calls from within a task finish however many there are: a task's cooperative budget is 128 waits.
+#[tokio::test]
+async fn blocking_calls_from_a_task_finish() {
+    let plugin = host(PluginLimits::default()).load(&component()).unwrap();
+    for _ in 0..300 {
+        assert_eq!(plugin.plan(b"healthy").unwrap(), b"healthy");
+    }
+}
+
 #[test]
 fn a_component_is_compiled_once_as_long_as_it_is_used() {
     let host = host(PluginLimits::default());
@@ -128,4 +137,29 @@ fn a_full_pool_is_a_host_fault() {
     });
     assert!(holds.is_ok());
     assert_eq!(decoder.decode_blocking(&batch).unwrap().counts.rows, 1);
+}
+
+/// `/metrics` accounts for every log, and for faults by class.
+#[test]
+fn counters_account_for_every_log() {
+    let recorder = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder();
+    let handle = recorder.handle();
+    metrics::with_local_recorder(&recorder, || {
+        let host = host(PluginLimits { part_logs: 100, ..PluginLimits::default() });
+        decoder(&host, "thirds").decode_blocking(&logs(0..1_000)).unwrap();
+        decoder(&host, "panic").decode_blocking(&logs(0..2)).unwrap_err();
+    });
+    let page = handle.render();
+    for line in [
+        "nuthatch_decode_logs_total{nest=\"evil\",outcome=\"row\"} 334",
+        "nuthatch_decode_logs_total{nest=\"evil\",outcome=\"rejected\"} 333",
+        "nuthatch_decode_logs_total{nest=\"evil\",outcome=\"ignored\"} 333",
+        "nuthatch_plugin_calls_total{nest=\"evil\",outcome=\"ok\"} 10",
+        "nuthatch_plugin_calls_total{nest=\"evil\",outcome=\"trap\"} 2",
+        "nuthatch_plugin_faults_total{nest=\"evil\",class=\"trap\"} 1",
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line} is not in\n{page}");
+    }
+    let fuel = page.lines().find_map(|line| line.strip_prefix("nuthatch_plugin_fuel_total{nest=\"evil\"} ")).unwrap();
+    assert!(fuel.parse::<u64>().unwrap() > 1_000);
 }

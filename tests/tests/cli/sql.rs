@@ -14,7 +14,10 @@ use super::*;
 /// Answers with the statement itself, so that what was asked can be seen.
 async fn echo(headers: HeaderMap, sql: String) -> axum::response::Response {
     if sql.contains("wrong") {
-        let error = json!({"error": {"code": "unknown-name", "message": "there is no table 'wrong'"}});
+        let error = json!({"error": {
+            "code": "unknown-name", "message": "there is no table 'wrong'", "position": {"line": 1, "column": 8},
+            "hint": "SHOW TABLES lists what is there",
+        }});
         return (StatusCode::BAD_REQUEST, Json(error)).into_response();
     }
     match headers["accept"].to_str().unwrap() {
@@ -65,7 +68,8 @@ async fn what_the_server_refuses_is_told_in_its_words() {
     let dir = tempfile::tempdir().unwrap();
     let url = server(&["walk"]).await;
     let wrong = run(dir.path(), &["sql", "SELECT * FROM wrong", "--url", &url]).await;
-    refused(&wrong, 1, &["error: there is no table 'wrong'\n"]);
+    let says = "error: there is no table 'wrong' (line 1, column 8)\nhint: SHOW TABLES lists what is there\n";
+    refused(&wrong, 1, &[says]);
     let nobody = run(dir.path(), &["sql", "SELECT 1", "--url", "http://127.0.0.1:1"]).await;
     refused(&nobody, 1, &["http://127.0.0.1:1/ cannot be reached", "hint: start `nuthatch dev` first"]);
     refused(&run(dir.path(), &["sql", "SELECT 1", "--dir", "."]).await, 1, &["there is no data in ."]);
@@ -91,5 +95,8 @@ async fn statements_are_read_from_stdin_and_a_failing_one_ends_it() {
     .unwrap();
     assert_eq!(ended.status.code(), Some(1));
     assert_eq!(String::from_utf8(ended.stdout).unwrap(), "sql,n\nSELECT\n 1,1\nsql,n\nSELECT ';' -- two;,1\n");
-    assert_eq!(String::from_utf8(ended.stderr).unwrap(), "error: there is no table 'wrong'\n");
+    assert_eq!(
+        String::from_utf8(ended.stderr).unwrap(),
+        "error: there is no table 'wrong' (line 1, column 8)\nhint: SHOW TABLES lists what is there\n"
+    );
 }

@@ -60,10 +60,23 @@ impl Abi {
         None
     }
 
-    /// Names of the events.
+    /// Names of the events that announce themselves by their first topic.
     pub fn events(&self) -> Vec<&str> {
-        let events = self.0.iter().filter(|entry| entry.get("type").is_some_and(|kind| kind == "event"));
-        events.filter_map(|entry| entry.get("name")?.as_str()).collect()
+        self.named_events(false)
+    }
+
+    /// Names of the anonymous events, which are looked for only where a nest asks for them.
+    pub fn anonymous_events(&self) -> Vec<&str> {
+        self.named_events(true)
+    }
+
+    fn named_events(&self, anonymous: bool) -> Vec<&str> {
+        let is = |entry: &&Value| {
+            let kind = entry.get("type").and_then(Value::as_str);
+            let flag = entry.get("anonymous").and_then(Value::as_bool).unwrap_or(false);
+            kind == Some("event") && flag == anonymous
+        };
+        self.0.iter().filter(is).filter_map(|entry| entry.get("name")?.as_str()).collect()
     }
 
     /// As a file: one entry a line, so that a change shows as a line.
@@ -85,7 +98,7 @@ impl TakeIfArray for Value {
 
 /// Refuses ABIs that have no event between them.
 pub fn require_events(abis: &[Abi], place: impl FnOnce() -> String) -> Result<(), AbiError> {
-    if abis.iter().all(|abi| abi.events().is_empty()) {
+    if abis.iter().all(|abi| abi.events().is_empty() && abi.anonymous_events().is_empty()) {
         return Err(AbiError::NoEvents { place: place() });
     }
     Ok(())
@@ -111,6 +124,17 @@ mod tests {
         for other in [json!({"abi": "x"}), json!("x"), json!(null)] {
             assert_eq!(Abi::from_json(other), None);
         }
+    }
+
+    #[test]
+    fn anonymous_events_are_told_apart() {
+        let abi = Abi::from_json(json!([
+            {"type": "event", "name": "A"}, {"type": "event", "name": "B", "anonymous": true},
+            {"type": "event", "name": "C", "anonymous": false}, {"type": "error", "name": "E"},
+        ]))
+        .unwrap();
+        assert_eq!((abi.events(), abi.anonymous_events()), (vec!["A", "C"], vec!["B"]));
+        assert!(require_events(&[abi], String::new).is_ok());
     }
 
     #[test]

@@ -53,7 +53,11 @@ pub async fn gather(args: &InitArgs, chain: Chain, source: Option<&dyn Source>) 
         };
         taken.push(alias.clone());
         let events = draft.abis.iter().map(|abi| abi.events().len()).sum::<usize>();
+        let anonymous = draft.abis.iter().map(|abi| abi.anonymous_events().len()).sum::<usize>();
         gathered.notes.push(format!("{alias}: {events} events, ABI from {}", draft.origin));
+        if anonymous > 0 && events > 0 {
+            gathered.notes.push(format!("{alias}: {anonymous} anonymous left out; nest.toml shows how to take them"));
+        }
         let (start_block, why) = start_block(args, &draft.addresses, draft.deployed_at, source).await?;
         gathered.notes.push(format!("{alias}: start block {start_block}, {why}"));
         gathered.contracts.push(NewContract { alias, addresses: draft.addresses, start_block, abis: draft.abis });

@@ -160,10 +160,32 @@ fn nest_toml(nest: &NewNest, views: &[&str]) -> String {
             contract.start_block,
             list(&abis)
         ));
-        text.push_str("# events = [\"Transfer\"]   # only these; without it every event of the ABI\n");
+        text.push_str(&selection(&contract.abis));
     }
     for view in views {
         text.push_str(&format!("\n[[views]]\nname = \"{view}\"\nsql = \"views/{view}.sql\"\n"));
+    }
+    text
+}
+
+/// Which events: all that are not anonymous unless said otherwise, so that lines show how to say it.
+fn selection(abis: &[Abi]) -> String {
+    let all = |names: fn(&Abi) -> Vec<&str>| -> Vec<String> {
+        let mut all: Vec<String> = abis.iter().flat_map(names).map(|name| format!("\"{name}\"")).collect();
+        all.sort();
+        all.dedup();
+        all
+    };
+    let (events, anonymous) = (all(Abi::events), all(Abi::anonymous_events));
+    let mut text = String::new();
+    if let Some(first) = events.first() {
+        text.push_str(&format!("# events = [{first}]   # only these; without it every event of the ABI\n"));
+    }
+    if !anonymous.is_empty() {
+        let line = format!("anonymous = [{}]", anonymous.join(", "));
+        // Matched by their shape alone, so only on request; without any other event that is what is wanted.
+        let off = if events.is_empty() { "" } else { "# " };
+        text.push_str(&format!("{off}{line}   # events without a first topic of their own\n"));
     }
     text
 }
@@ -247,6 +269,22 @@ mod tests {
         for file in ["abis/one.json", "abis/two.json", "abis/two_2.json", "views/events_by_day.sql", "README.md"] {
             assert!(dir.path().join(file).is_file(), "{file}");
         }
+    }
+
+    #[test]
+    fn anonymous_events_are_offered_and_taken_where_there_are_no_others() {
+        let note = json!({"type": "event", "name": "Note", "anonymous": true, "inputs": []});
+        let moved = json!({"type": "event", "name": "Moved", "inputs": []});
+        let toml = |entries: serde_json::Value| {
+            let mut nest = nest();
+            nest.contracts.truncate(1);
+            nest.contracts[0].abis = vec![Abi::from_json(entries).unwrap()];
+            let text = nest_toml(&nest, &[]);
+            (nuthatch_registry::NestToml::parse(&text, "nest.toml").unwrap().contracts[0].anonymous.clone(), text)
+        };
+        let (taken, text) = toml(json!([note, moved]));
+        assert!(taken.is_empty() && text.contains("# anonymous = [\"Note\"]"), "{text}");
+        assert_eq!(toml(json!([note])).0, ["Note"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use nuthatch_registry::NestName;
 
+use super::refusal;
 use crate::cli::{Usage, data_folder};
 use crate::query::{Answer, QueryEngine, QueryLimits};
 use crate::store::HotReader;
@@ -46,7 +47,7 @@ impl Local {
 
     /// The answer to one statement.
     pub async fn query(&self, sql: &str) -> anyhow::Result<Answer> {
-        Ok(self.engine.query(&self.nest, sql).await?)
+        self.engine.query(&self.nest, sql).await.map_err(refusal::of_engine)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod local;
+mod refusal;
 mod remote;
 mod render;
 mod repl;

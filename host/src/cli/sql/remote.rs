@@ -6,9 +6,9 @@ use nuthatch_registry::NestName;
 use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode};
 use serde::Deserialize;
-use serde_json::Value;
 use url::Url;
 
+use super::refusal::ErrorAnswer;
 use crate::cli::Usage;
 
 /// A server and the nest that is asked.
@@ -102,13 +102,10 @@ async fn checked(response: Response) -> anyhow::Result<Response> {
         return Ok(response);
     }
     let text = response.text().await.unwrap_or_default();
-    Err(anyhow::anyhow!(message_of(&text).unwrap_or_else(|| unexplained(status, &text))))
-}
-
-fn message_of(text: &str) -> Option<String> {
-    let json: Value = serde_json::from_str(text).ok()?;
-    let message = json.pointer("/error/message").or(json.pointer("/error")).or(json.pointer("/message"))?;
-    message.as_str().map(str::to_owned)
+    match serde_json::from_str::<ErrorAnswer>(&text) {
+        Ok(answer) => Err(answer.into()),
+        Err(_) => Err(anyhow::anyhow!(unexplained(status, &text))),
+    }
 }
 
 fn unexplained(status: StatusCode, text: &str) -> String {

@@ -34,8 +34,8 @@
 //! `/` truncates toward zero and `%` has the sign of the left side, as for all SQL integers; by zero both are errors, and
 //! `x / nullif(y, 0)` is null there. So `value / 10^18` is the whole number of tokens; for the fraction use
 //! `format_units(value, 18)`, which is exact text, or `value / 1e18`, which is a double. `^` is power and binds tighter than
-//! `*` (but looser than a sign: `-2^2` is 4, as in Postgres). `& | << >>` and `integer_xor(a, b)` see an endless two's
-//! complement: `>>` rounds down.
+//! `*` (but looser than a sign: `-2^2` is 4, as in Postgres). `& | XOR << >>` see an endless two's complement: `>>`
+//! rounds down.
 //!
 //! # Comparing
 //!

@@ -136,3 +136,34 @@ fn refuse_network(data: &Path) -> Result<()> {
 fn refuse_network(_: &Path) -> Result<()> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// A lock on a file that is gone keeps nobody out, so it does not count.
+    #[test]
+    fn a_lock_counts_only_on_the_file_that_has_the_name() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("lock");
+        let file = File::create(&path).unwrap();
+        assert!(still_there(&file, &path));
+        fs::remove_file(&path).unwrap();
+        assert!(!still_there(&file, &path));
+        let other = File::create(&path).unwrap();
+        assert!(!still_there(&file, &path) && still_there(&other, &path));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn network_file_systems_are_known_by_their_number() {
+        assert_eq!(network_kind(0x6969), Some("nfs"));
+        // As a kernel with a signed field of 32 bits gives it.
+        assert_eq!(network_kind(0xff53_4d42_u32 as i32 as u64), Some("cifs"));
+        for local in [0xef53, 0x0102_1994, 0x9123_683e, 0x794c_7630, 0x5846_5342] {
+            assert_eq!(network_kind(local), None, "ext4, tmpfs, btrfs, overlay and xfs are local");
+        }
+    }
+}

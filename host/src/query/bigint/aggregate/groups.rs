@@ -10,6 +10,7 @@ use datafusion::logical_expr::{EmitTo, GroupsAccumulator};
 
 use super::super::codec;
 use super::super::convert::{OnBadValue, Range, to_wide};
+use super::super::error::IntegerError;
 use super::outcome::{Outcome, each_value};
 use super::total::{Direction, Total};
 
@@ -18,12 +19,14 @@ pub struct ExactGroups {
     outcome: Outcome,
     totals: Vec<Total>,
     counts: Vec<u64>,
+    /// Totals that came to need the heap. Never counted down: a group that leaves is soon followed by all.
+    on_heap: usize,
 }
 
 impl ExactGroups {
     /// No groups yet.
     pub fn new(outcome: Outcome) -> Self {
-        ExactGroups { outcome, totals: Vec::new(), counts: Vec::new() }
+        ExactGroups { outcome, totals: Vec::new(), counts: Vec::new(), on_heap: 0 }
     }
 
     fn grow(&mut self, groups: usize) {
@@ -52,6 +55,21 @@ fn integers(outcome: Outcome, totals: &[Total], counts: &[u64]) -> Result<ArrayR
     Ok(Arc::new(builder.finish()))
 }
 
+/// The most that a total of 1,008-bit integers takes on the heap.
+const HEAP_BYTES: usize = 192;
+
+/// Adds a value to a total, counting the totals that need the heap from now on.
+fn grow_into(
+    total: &mut Total,
+    enter: &dyn Fn(&mut Total) -> Result<(), IntegerError>,
+    on_heap: &mut usize,
+) -> Result<(), IntegerError> {
+    let before = total.is_on_heap();
+    enter(total)?;
+    *on_heap += usize::from(total.is_on_heap() && !before);
+    Ok(())
+}
+
 /// Whether a filter lets a row in.
 fn admits(filter: Option<&BooleanArray>, row: usize) -> bool {
     filter.is_none_or(|filter| filter.is_valid(row) && filter.value(row))
@@ -72,7 +90,7 @@ impl GroupsAccumulator for ExactGroups {
             }
             let group = group_indices[row];
             self.counts[group] += 1;
-            enter(&mut self.totals[group])
+            grow_into(&mut self.totals[group], enter, &mut self.on_heap)
         })
     }
 
@@ -92,7 +110,9 @@ impl GroupsAccumulator for ExactGroups {
 
     fn merge_batch(&mut self, values: &[ArrayRef], group_indices: &[usize], total_num_groups: usize) -> Result<()> {
         self.grow(total_num_groups);
-        each_value(&values[0], Direction::Enter, |row, enter| enter(&mut self.totals[group_indices[row]]))?;
+        each_value(&values[0], Direction::Enter, |row, enter| {
+            grow_into(&mut self.totals[group_indices[row]], enter, &mut self.on_heap)
+        })?;
         for (count, group) in values[1].as_primitive::<UInt64Type>().iter().zip(group_indices) {
             self.counts[*group] += count.unwrap_or(0);
         }
@@ -112,7 +132,6 @@ impl GroupsAccumulator for ExactGroups {
     }
 
     fn size(&self) -> usize {
-        let heap: usize = self.totals.iter().map(Total::heap_size).sum();
-        heap + self.totals.capacity() * size_of::<Total>() + self.counts.capacity() * size_of::<u64>()
+        self.on_heap * HEAP_BYTES + self.totals.capacity() * size_of::<Total>() + self.counts.capacity() * size_of::<u64>()
     }
 }

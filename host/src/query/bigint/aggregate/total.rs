@@ -90,6 +90,11 @@ impl Total {
         }
     }
 
+    /// Whether a value of more than 256 bits is in it.
+    pub fn is_on_heap(&self) -> bool {
+        self.wider.is_some()
+    }
+
     /// Bytes on the heap.
     pub fn heap_size(&self) -> usize {
         self.wider.as_ref().map_or(0, |wider| size_of::<BigInt>() + wider.bits() as usize / 8)

@@ -39,7 +39,7 @@ fn operator(op: &BinaryOperator) -> Option<Operator> {
         BinaryOperator::Spaceship => Operator::IsNotDistinctFrom,
         BinaryOperator::BitwiseAnd => Operator::BitwiseAnd,
         BinaryOperator::BitwiseOr => Operator::BitwiseOr,
-        BinaryOperator::PGBitwiseXor => Operator::BitwiseXor,
+        BinaryOperator::PGBitwiseXor | BinaryOperator::Xor => Operator::BitwiseXor,
         BinaryOperator::PGBitwiseShiftLeft => Operator::BitwiseShiftLeft,
         BinaryOperator::PGBitwiseShiftRight => Operator::BitwiseShiftRight,
         BinaryOperator::StringConcat => Operator::StringConcat,

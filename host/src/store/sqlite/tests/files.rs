@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 
+use super::super::fail::Fail;
 use super::super::{SqliteReader, tidy};
 use super::*;
 use crate::store::suite::world::*;
@@ -152,4 +153,21 @@ async fn a_merge_that_comes_too_late_changes_nothing() {
     assert_eq!(store.sweep().await.unwrap(), 41);
     let again = store.create_dataset(dataset(1, 10)).await.unwrap();
     assert_eq!(seen(store, again).await.0, []);
+}
+
+/// Another program that sits in the database is named as what it is, not as damage or a lost lease.
+#[tokio::test]
+async fn a_database_that_others_keep_locked_is_busy() {
+    let opened = fresh().await;
+    let path = opened.store.path();
+    let options = SqliteConnectOptions::new().filename(path).busy_timeout(Duration::ZERO);
+    let (mut holder, mut waiter) = (options.connect().await.unwrap(), options.connect().await.unwrap());
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut holder).await.unwrap();
+    let refused = sqlx::query("BEGIN IMMEDIATE").execute(&mut waiter).await.unwrap_err();
+    let refused = Fail::from(refused).at(path);
+    assert!(matches!(&refused, StoreError::Busy { .. }), "{refused}");
+    // The store itself waits for its turn.
+    let write = opened.store.create_dataset(dataset(1, 10));
+    let (written, _) = tokio::join!(write, sqlx::query("COMMIT").execute(&mut holder));
+    written.unwrap();
 }
