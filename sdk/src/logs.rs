@@ -106,6 +106,24 @@ impl<'a> Logs<'a> {
         }
     }
 
+    /// Height of one log's block.
+    ///
+    /// # Panics
+    /// Past the end, as slices do.
+    #[inline]
+    pub fn block_number(&self, index: usize) -> u64 {
+        self.batch.block_number[index]
+    }
+
+    /// The contract that emitted one log.
+    ///
+    /// # Panics
+    /// Past the end, as slices do.
+    #[inline]
+    pub fn address(&self, index: usize) -> &'a [u8; 20] {
+        &self.address[index]
+    }
+
     /// The topics of one log.
     ///
     /// # Panics

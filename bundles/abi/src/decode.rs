@@ -16,16 +16,18 @@ use crate::plan::Plan;
 use route::{Route, Router};
 
 /// Decodes a checked batch.
-pub fn decode(plan: &Plan, logs: &Logs<'_>) -> Decoded {
+pub fn decode(plan: &Plan<'_>, logs: &Logs<'_>) -> Decoded {
     let mut router = Router::new(plan);
     let mut sources: Vec<Vec<u32>> = vec![Vec::new(); router.forms().len()];
     let mut rejected: Vec<Rejection> = Vec::new();
     let mut ignored = Vec::new();
-    for log in logs.iter() {
-        match router.route(&log) {
-            Route::Row(form) => sources[form].push(log.index),
-            Route::Ignored => ignored.push(log.index),
-            Route::Rejected(fault) => rejected.push(fault.rejection(log.index)),
+    for index in 0..logs.len() {
+        let log = index as u32;
+        match router.route(logs, index) {
+            Route::Row(form) => sources[form as usize].push(log),
+            Route::Ignored => ignored.push(log),
+            Route::Mismatch(forms) => rejected.push(router.mismatch(forms, logs.topics(index).len()).rejection(log)),
+            Route::TooShort(form) => rejected.push(router.too_short(form, logs.data(index).len()).rejection(log)),
         }
     }
     let mut tables = Vec::new();

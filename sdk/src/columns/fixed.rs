@@ -39,10 +39,22 @@ impl Fixed {
         self.rows += 1;
     }
 
+    /// Appends a value whose width is known when the code is built, which is quicker.
+    ///
+    /// # Panics
+    /// If the value is not as wide as the column.
+    #[inline(always)]
+    pub fn push_array<const N: usize>(&mut self, value: &[u8; N]) {
+        assert_eq!(N, self.width, "a value of {N} bytes in a column of {}", self.width);
+        self.validity.value(self.rows);
+        self.values.extend_from_slice(value);
+        self.rows += 1;
+    }
+
     /// Appends an unsigned integer, given as 32 bytes big-endian, to a column of width 32.
     #[inline]
     pub fn push_unsigned(&mut self, value: &[u8; 32]) {
-        self.push(value);
+        self.push_array(value);
     }
 
     /// Appends a signed integer, given as 32 bytes of two's complement big-endian, to a column of width 32: with the
@@ -51,7 +63,7 @@ impl Fixed {
     pub fn push_signed(&mut self, value: &[u8; 32]) {
         let mut flipped = *value;
         flipped[0] ^= 0x80;
-        self.push(&flipped);
+        self.push_array(&flipped);
     }
 
     /// Appends a null.

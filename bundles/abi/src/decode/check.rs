@@ -33,7 +33,7 @@ impl Check {
     }
 
     /// Whether the word is a value.
-    #[inline]
+    #[inline(always)]
     pub fn passes(&self, word: &[u8; 32]) -> bool {
         let fill = match self.sign {
             Some(at) if word[at] & 0x80 != 0 => u64::MAX,
@@ -44,6 +44,7 @@ impl Check {
     }
 
     /// What is wrong with a word that does not pass.
+    #[cold]
     pub fn wrong(&self, word: &[u8; 32]) -> Wrong {
         match self.word {
             Word::Bool => Wrong::BadBool(*word),
@@ -53,10 +54,18 @@ impl Check {
     }
 }
 
-#[inline]
-fn lanes(word: &[u8; 32]) -> [u64; 4] {
+/// Whether two words are equal. Spelled out, since comparing bytes is a call and a loop in wasm.
+#[inline(always)]
+pub fn same(one: &[u8; 32], other: &[u8; 32]) -> bool {
+    let (one, other) = (lanes(one), lanes(other));
+    (0..4).fold(0, |differs, lane| differs | (one[lane] ^ other[lane])) == 0
+}
+
+/// The word as four numbers, in the machine's own byte order.
+#[inline(always)]
+pub fn lanes(word: &[u8; 32]) -> [u64; 4] {
     let (lanes, _) = word.as_chunks();
-    std::array::from_fn(|lane| u64::from_ne_bytes(lanes[lane]))
+    [0, 1, 2, 3].map(|lane| u64::from_ne_bytes(lanes[lane]))
 }
 
 #[cfg(test)]

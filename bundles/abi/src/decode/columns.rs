@@ -88,31 +88,21 @@ impl<'a> Rows<'a> {
         self.source.len()
     }
 
-    /// Calls `each` with the word of every row.
+    /// Calls `each` with the word of every row; a wrong one is noted and given as zero.
     #[inline(always)]
     fn words(&mut self, place: Place, check: Check, number: usize, mut each: impl FnMut(&[u8; 32])) {
-        const ZERO: [u8; 32] = [0; 32];
-        let logs = self.logs;
-        let faults = &mut self.faults;
-        let mut checked = |row: usize, word: &[u8; 32]| {
-            if check.passes(word) {
-                each(word);
-            } else {
-                faults.push((row, number, check.wrong(word)));
-                each(&ZERO);
-            }
-        };
         match place {
             Place::Topic(topic) => {
                 for (row, log) in self.source.iter().enumerate() {
-                    checked(row, &logs.topics(*log as usize)[topic]);
+                    let word = &self.logs.topics(*log as usize)[topic];
+                    each(checked(word, check, row, number, &mut self.faults));
                 }
             }
             Place::Data(at) => {
                 for (row, log) in self.source.iter().enumerate() {
                     // The route has seen that the head is there.
-                    let word = logs.data(*log as usize)[at..].first_chunk().unwrap_or(&ZERO);
-                    checked(row, word);
+                    let word = self.logs.data(*log as usize).get(at..).and_then(|rest| rest.first_chunk());
+                    each(checked(word.unwrap_or(&ZERO), check, row, number, &mut self.faults));
                 }
             }
         }
@@ -134,8 +124,30 @@ impl<'a> Rows<'a> {
     }
 }
 
+const ZERO: [u8; 32] = [0; 32];
+
+#[inline(always)]
+fn checked<'w>(
+    word: &'w [u8; 32],
+    check: Check,
+    row: usize,
+    number: usize,
+    faults: &mut Vec<(usize, usize, Wrong)>,
+) -> &'w [u8; 32] {
+    if check.passes(word) {
+        return word;
+    }
+    note(check.wrong(word), row, number, faults);
+    &ZERO
+}
+
+#[cold]
+fn note(wrong: Wrong, row: usize, number: usize, faults: &mut Vec<(usize, usize, Wrong)>) {
+    faults.push((row, number, wrong));
+}
+
 /// Fills the columns of the parameter of this number and appends them to `into`.
-pub fn fill(param: &Param, place: Place, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>) {
+pub fn fill(param: &Param<'_>, place: Place, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>) {
     match (param.layout(), place) {
         (Layout::Word(word), _) => into.push(words(word, place, number, rows)),
         (Layout::Hash, _) => into.push(words(Word::FixedBytes(32), place, number, rows)),
@@ -150,7 +162,6 @@ pub fn fill(param: &Param, place: Place, number: usize, rows: &mut Rows<'_>, int
 fn words(word: Word, place: Place, number: usize, rows: &mut Rows<'_>) -> Builder {
     let check = Check::new(word);
     let count = rows.len();
-    let last_eight = |word: &[u8; 32]| word.last_chunk().copied().unwrap_or_default();
     match word {
         Word::Bool => {
             let mut column = Bits::with_capacity(count);
@@ -159,23 +170,30 @@ fn words(word: Word, place: Place, number: usize, rows: &mut Rows<'_>) -> Builde
         }
         Word::Uint(..=64) => {
             let mut column = U64s::with_capacity(count);
-            rows.words(place, check, number, |word| column.push(u64::from_be_bytes(last_eight(word))));
+            rows.words(place, check, number, |word| column.push(u64::from_be_bytes(*last(word))));
             Builder::U64s(column)
         }
         Word::Int(..=64) => {
             let mut column = S64s::with_capacity(count);
-            rows.words(place, check, number, |word| column.push(i64::from_be_bytes(last_eight(word))));
+            rows.words(place, check, number, |word| column.push(i64::from_be_bytes(*last(word))));
             Builder::S64s(column)
         }
         Word::Uint(_) => fixed(32, place, check, number, rows, |column, word| column.push_unsigned(word)),
         Word::Int(_) => fixed(32, place, check, number, rows, |column, word| column.push_signed(word)),
-        Word::Address => fixed(20, place, check, number, rows, |column, word| column.push(&word[12..])),
-        Word::FixedBytes(32) => fixed(32, place, check, number, rows, |column, word| column.push(word)),
+        Word::Address => fixed(20, place, check, number, rows, |column, word| column.push_array::<20>(last(word))),
+        Word::FixedBytes(32) => fixed(32, place, check, number, rows, |column, word| column.push_array(word)),
         Word::FixedBytes(width) => {
             fixed(width, place, check, number, rows, |column, word| column.push(&word[..usize::from(width)]))
         }
         Word::Function => fixed(24, place, check, number, rows, |column, word| column.push(&word[..24])),
     }
+}
+
+/// The last bytes of a word.
+#[inline(always)]
+fn last<const N: usize>(word: &[u8; 32]) -> &[u8; N] {
+    const { assert!(N <= 32) }
+    word.last_chunk().unwrap_or(&[0; N])
 }
 
 #[inline(always)]
@@ -220,7 +238,7 @@ fn texts(at: usize, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>)
     into.extend([Builder::Text(column), Builder::Bytes(raw)]);
 }
 
-fn json(param: &Param, at: usize, with_raw: bool, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>) {
+fn json(param: &Param<'_>, at: usize, with_raw: bool, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>) {
     let mut column = Text::with_capacity(rows.len());
     let mut raw = Bytes::with_capacity(rows.len());
     rows.walks(number, |walk, data| {

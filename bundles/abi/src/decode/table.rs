@@ -8,7 +8,7 @@ use crate::plan::{Form, Param};
 /// Fills the columns of an event from the logs at `source`, whose topics and heads fit. A log with a value that cannot
 /// be decoded becomes a rejection instead of a row, by the first such parameter. None where no row is left.
 pub fn fill(
-    form: &Form,
+    form: &Form<'_>,
     logs: &Logs<'_>,
     source: Vec<u32>,
     rejected: &mut Vec<Rejection>,
