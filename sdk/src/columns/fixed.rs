@@ -17,6 +17,12 @@ impl Fixed {
         Fixed { width, rows: 0, values: Vec::with_capacity(width * rows), validity: Validity::default() }
     }
 
+    /// A column of these values, none of them null. Quicker than a push for each, and takes no copy.
+    pub fn from_arrays<const N: usize>(values: Vec<[u8; N]>) -> Self {
+        const { assert!(N > 0 && N <= u8::MAX as usize) }
+        Fixed { width: N, rows: values.len(), values: values.into_flattened(), validity: Validity::default() }
+    }
+
     /// Rows so far.
     pub fn len(&self) -> usize {
         self.rows
@@ -39,22 +45,10 @@ impl Fixed {
         self.rows += 1;
     }
 
-    /// Appends a value whose width is known when the code is built, which is quicker.
-    ///
-    /// # Panics
-    /// If the value is not as wide as the column.
-    #[inline(always)]
-    pub fn push_array<const N: usize>(&mut self, value: &[u8; N]) {
-        assert_eq!(N, self.width, "a value of {N} bytes in a column of {}", self.width);
-        self.validity.value(self.rows);
-        self.values.extend_from_slice(value);
-        self.rows += 1;
-    }
-
     /// Appends an unsigned integer, given as 32 bytes big-endian, to a column of width 32.
     #[inline]
     pub fn push_unsigned(&mut self, value: &[u8; 32]) {
-        self.push_array(value);
+        self.push(value);
     }
 
     /// Appends a signed integer, given as 32 bytes of two's complement big-endian, to a column of width 32: with the
@@ -63,7 +57,7 @@ impl Fixed {
     pub fn push_signed(&mut self, value: &[u8; 32]) {
         let mut flipped = *value;
         flipped[0] ^= 0x80;
-        self.push_array(&flipped);
+        self.push(&flipped);
     }
 
     /// Appends a null.

@@ -58,6 +58,8 @@ pub struct Router<'p> {
     last_contract: u32,
     last_topic: [u8; 32],
     last_forms: Option<ByCount>,
+    /// Declarations of forms, once a rejection has named them.
+    declarations: HashMap<u32, String, BuildHasherDefault<Words>>,
 }
 
 impl<'p> Router<'p> {
@@ -85,7 +87,12 @@ impl<'p> Router<'p> {
             last_contract: NONE,
             last_topic: [0; 32],
             last_forms: None,
+            declarations: HashMap::default(),
         }
+    }
+
+    fn declaration(&mut self, form: u32) -> &str {
+        self.declarations.entry(form).or_insert_with(|| self.forms[form as usize].declaration())
     }
 
     /// All events, in the order of their tables.
@@ -161,17 +168,21 @@ impl<'p> Router<'p> {
     }
 
     /// Why a log of the event is rejected for its topics.
-    pub fn mismatch(&self, by_count: ByCount, topics: usize) -> Fault {
-        let forms: Vec<String> = by_count.forms().map(|form| self.forms[form as usize].declaration()).collect();
-        Fault::new("topic-count-mismatch", &forms.join(" or "), format_args!("the log has {topics} topics"))
+    pub fn mismatch(&mut self, by_count: ByCount, topics: usize) -> Fault {
+        let mut declared = String::new();
+        for form in by_count.forms() {
+            declared.push_str(if declared.is_empty() { "" } else { " or " });
+            declared.push_str(self.declaration(form));
+        }
+        Fault::new("topic-count-mismatch", &declared, format_args!("the log has {topics} topics"))
     }
 
     /// Why a log of the event is rejected for the length of its data.
-    pub fn too_short(&self, form: u32, len: usize) -> Fault {
-        let (head, form) = (self.heads[form as usize], self.forms[form as usize]);
+    pub fn too_short(&mut self, form: u32, len: usize) -> Fault {
+        let head = self.heads[form as usize];
         let code = Wrong::TooShort { end: head as u64, len }.code();
         let detail = format_args!("its parameters take {head} bytes at least, the data has {len} bytes");
-        Fault::new(code, &form.declaration(), detail)
+        Fault::new(code, self.declaration(form), detail)
     }
 
     /// An anonymous event's log tells nothing of its event: the first that fits in count of topics, values and length of
@@ -232,7 +243,7 @@ fn fit(form: &Form<'_>, log: &Log<'_>) -> Fit {
     if log.data.len() <= walk.end.next_multiple_of(32) { Fit::Exact } else { Fit::Loose }
 }
 
-/// Hashes topics by their own bits: the keys are the nest's, so that nobody can make them collide.
+/// Hashes topics and places by their own bits: the keys are the nest's, so that nobody can make them collide.
 #[derive(Default)]
 struct Words(u64);
 
@@ -243,6 +254,10 @@ impl Hasher for Words {
             self.write_u64(u64::from_ne_bytes(*word));
         }
         rest.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
     }
 
     fn write_usize(&mut self, _: usize) {
