@@ -106,6 +106,24 @@ impl<'a> Logs<'a> {
         }
     }
 
+    /// Height of one log's block.
+    ///
+    /// # Panics
+    /// Past the end, as slices do.
+    #[inline]
+    pub fn block_number(&self, index: usize) -> u64 {
+        self.batch.block_number[index]
+    }
+
+    /// The contract that emitted one log.
+    ///
+    /// # Panics
+    /// Past the end, as slices do.
+    #[inline]
+    pub fn address(&self, index: usize) -> &'a [u8; 20] {
+        &self.address[index]
+    }
+
     /// The topics of one log.
     ///
     /// # Panics
@@ -124,6 +142,34 @@ impl<'a> Logs<'a> {
     pub fn data(&self, index: usize) -> &'a [u8] {
         let offsets = &self.batch.data_offsets;
         &self.batch.data[offsets[index] as usize..offsets[index + 1] as usize]
+    }
+
+    /// The topics of all logs, one after the other: for loops that look at one place of many logs.
+    pub fn all_topics(&self) -> &'a [[u8; 32]] {
+        self.topics
+    }
+
+    /// Where the topics of one log begin in [`Logs::all_topics`].
+    ///
+    /// # Panics
+    /// Past the end, as slices do.
+    #[inline]
+    pub fn topics_start(&self, index: usize) -> u32 {
+        self.batch.topic_offsets[index]
+    }
+
+    /// The data of all logs, one after the other: for loops that look at one place of many logs.
+    pub fn all_data(&self) -> &'a [u8] {
+        &self.batch.data
+    }
+
+    /// Where the data of one log begin in [`Logs::all_data`].
+    ///
+    /// # Panics
+    /// Past the end, as slices do.
+    #[inline]
+    pub fn data_start(&self, index: usize) -> u32 {
+        self.batch.data_offsets[index]
     }
 
     /// All logs in order.

@@ -13,23 +13,26 @@ mod text;
 use nuthatch_sdk::{Decoded, Logs, Rejection};
 
 use crate::plan::Plan;
+use columns::Source;
 use route::{Route, Router};
 
 /// Decodes a checked batch.
-pub fn decode(plan: &Plan, logs: &Logs<'_>) -> Decoded {
+pub fn decode(plan: &Plan<'_>, logs: &Logs<'_>) -> Decoded {
     let mut router = Router::new(plan);
-    let mut sources: Vec<Vec<u32>> = vec![Vec::new(); router.forms().len()];
+    let mut sources: Vec<Vec<Source>> = vec![Vec::new(); router.forms().len()];
     let mut rejected: Vec<Rejection> = Vec::new();
     let mut ignored = Vec::new();
-    for log in logs.iter() {
-        match router.route(&log) {
-            Route::Row(form) => sources[form].push(log.index),
-            Route::Ignored => ignored.push(log.index),
-            Route::Rejected(fault) => rejected.push(fault.rejection(log.index)),
+    for index in 0..logs.len() {
+        let log = index as u32;
+        match router.route(logs, index) {
+            Route::Row(form) => sources[form as usize].push(Source::new(logs, index)),
+            Route::Ignored => ignored.push(log),
+            Route::Mismatch(forms) => rejected.push(router.mismatch(forms, logs.topics(index).len()).rejection(log)),
+            Route::TooShort(form) => rejected.push(router.too_short(form, logs.data(index).len()).rejection(log)),
         }
     }
     let mut tables = Vec::new();
-    for (place, source) in sources.into_iter().enumerate().filter(|(_, source)| !source.is_empty()) {
+    for (place, source) in sources.iter().enumerate().filter(|(_, source)| !source.is_empty()) {
         let rows = table::fill(router.forms()[place], logs, source, &mut rejected);
         tables.extend(rows.map(|(source, columns)| nuthatch_sdk::TableRows { table: place as u32, source, columns }));
     }

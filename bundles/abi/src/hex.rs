@@ -13,9 +13,26 @@ pub fn push(out: &mut String, bytes: &[u8]) {
 
 /// Appends two digits a byte.
 pub fn push_digits(out: &mut String, bytes: &[u8]) {
-    for byte in bytes {
-        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        out.push(char::from(DIGITS[usize::from(byte & 15)]));
+    let mut digits = [0; 64];
+    for chunk in bytes.chunks(32) {
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(chunk) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        push_ascii(out, &digits[..chunk.len() * 2]);
+    }
+}
+
+/// The digit of the lower half of a byte.
+pub fn digit(byte: u8) -> char {
+    char::from(DIGITS[usize::from(byte & 15)])
+}
+
+/// Appends ASCII, in one piece: pushing character by character costs more than the look at all of them.
+pub fn push_ascii(out: &mut String, ascii: &[u8]) {
+    debug_assert!(ascii.is_ascii());
+    if let Ok(text) = std::str::from_utf8(ascii) {
+        out.push_str(text);
     }
 }
 

@@ -14,7 +14,7 @@ pub mod types;
 
 use nuthatch_sdk::{Decoded, Decoder, Failure, LogBatch, Logs, ManifestPart, failure};
 
-use plan::Plan;
+use plan::{BadPlan, Plan};
 
 /// The decoder as the component exports it.
 pub struct StandardDecoder;
@@ -27,7 +27,7 @@ impl Decoder for StandardDecoder {
     }
 
     fn describe(plan: &[u8]) -> Result<ManifestPart, Failure> {
-        Ok(plan::describe(&read(plan)?))
+        plan::describe(&read(plan)?).map_err(bad_plan)
     }
 
     fn decode(plan: &[u8], batch: &LogBatch) -> Result<Decoded, Failure> {
@@ -35,11 +35,12 @@ impl Decoder for StandardDecoder {
     }
 }
 
-fn read(plan: &[u8]) -> Result<Plan, Failure> {
-    Plan::read(plan).map_err(|error| {
-        let message = format!("the bundle's plan cannot be read: {}; build the bundle again", error.0);
-        failure("bad-plan", message)
-    })
+fn read(plan: &[u8]) -> Result<Plan<'_>, Failure> {
+    Plan::read(plan).map_err(bad_plan)
+}
+
+fn bad_plan(error: BadPlan) -> Failure {
+    failure("bad-plan", format!("the bundle's plan cannot be read: {}; build the bundle again", error.0))
 }
 
 nuthatch_sdk::export_decoder!(StandardDecoder);

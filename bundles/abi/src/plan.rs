@@ -3,60 +3,67 @@
 mod build;
 mod codec;
 mod describe;
+mod owners;
 
 pub use build::build;
 pub use codec::BadPlan;
 pub use describe::describe;
+pub use owners::Owners;
+
+use std::borrow::Cow;
 
 use crate::types::{Kind, Type, Word};
 
-/// Every contract of a nest.
+/// Every contract of a nest. Borrows its names and addresses from the bytes it was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct Plan<'p> {
     /// In the order of the nest's file.
-    pub contracts: Vec<Contract>,
+    pub contracts: Vec<Contract<'p>>,
+    /// Their addresses.
+    pub owners: Owners<'p>,
 }
 
 /// One contract, at one address or several.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contract {
+pub struct Contract<'p> {
     /// First half of its tables' names.
-    pub alias: String,
+    pub alias: Cow<'p, str>,
     /// Logs of lower blocks do not count.
     pub start_block: u64,
     /// Whether the host may be asked for these events' logs only.
     pub narrowed: bool,
-    /// At least one. None is in two contracts.
-    pub addresses: Vec<[u8; 20]>,
     /// Events in the order of the ABI, at least one. One table each.
-    pub forms: Vec<Form>,
+    pub forms: Vec<Form<'p>>,
 }
 
 /// One event with one choice of indexed parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct Form<'p> {
     /// Its table.
-    pub table: String,
+    pub table: Cow<'p, str>,
     /// Name in the ABI.
-    pub event: String,
+    pub event: Cow<'p, str>,
     /// First topic of its logs; none when it is anonymous.
     pub topic0: Option<[u8; 32]>,
     /// Parameters in order.
-    pub params: Vec<Param>,
+    pub params: Vec<Param<'p>>,
 }
 
 /// One parameter of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Param {
+pub struct Param<'p> {
     /// Its column.
-    pub column: String,
+    pub column: Cow<'p, str>,
     /// Name in the ABI, perhaps empty.
-    pub name: String,
+    pub name: Cow<'p, str>,
     /// Type.
     pub ty: Type,
     /// Whether it lies in a topic.
     pub indexed: bool,
 }
+
+/// What the name of a companion ends in. No name of an ABI becomes a column's name that does.
+pub const COMPANION: &str = "__raw";
 
 /// How a parameter is laid in its table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +83,7 @@ pub enum Layout {
     },
 }
 
-impl Form {
+impl Form<'_> {
     /// How many parameters lie in topics.
     pub fn indexed(&self) -> usize {
         self.params.iter().filter(|param| param.indexed).count()
@@ -94,7 +101,7 @@ impl Form {
     }
 }
 
-impl Param {
+impl Param<'_> {
     /// How it is laid in its table.
     pub fn layout(&self) -> Layout {
         match (self.ty.kind(), self.indexed) {
@@ -104,13 +111,6 @@ impl Param {
             (Kind::String, _) => Layout::Text,
             _ => Layout::Json { raw: self.ty.holds_string() },
         }
-    }
-
-    /// Names of its column and of the companion, where it has one.
-    pub fn columns(&self) -> impl Iterator<Item = String> + use<> {
-        let raw = matches!(self.layout(), Layout::Text | Layout::Json { raw: true });
-        let companion = raw.then(|| format!("{}__raw", self.column));
-        std::iter::once(self.column.clone()).chain(companion)
     }
 
     /// `address indexed from`

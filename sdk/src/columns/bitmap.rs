@@ -57,7 +57,7 @@ pub(super) struct Validity {
 
 impl Validity {
     /// The row at `row`, the next one, holds a value.
-    #[inline]
+    #[inline(always)]
     pub(super) fn value(&mut self, row: usize) {
         if let Some(bitmap) = &mut self.bitmap {
             debug_assert_eq!(bitmap.len, row);

@@ -17,6 +17,12 @@ impl Fixed {
         Fixed { width, rows: 0, values: Vec::with_capacity(width * rows), validity: Validity::default() }
     }
 
+    /// A column of these values, none of them null. Quicker than a push for each, and takes no copy.
+    pub fn from_arrays<const N: usize>(values: Vec<[u8; N]>) -> Self {
+        const { assert!(N > 0 && N <= u8::MAX as usize) }
+        Fixed { width: N, rows: values.len(), values: values.into_flattened(), validity: Validity::default() }
+    }
+
     /// Rows so far.
     pub fn len(&self) -> usize {
         self.rows

@@ -10,6 +10,13 @@ macro_rules! numbers {
             validity: Validity,
         }
 
+        /// A column of these values, none of them null. Quicker than a push for each, and takes no copy.
+        impl From<Vec<$number>> for $name {
+            fn from(values: Vec<$number>) -> Self {
+                $name { values, validity: Validity::default() }
+            }
+        }
+
         impl $name {
             /// An empty column with room for so many rows.
             pub fn with_capacity(rows: usize) -> Self {

@@ -89,6 +89,15 @@ fn values_nulls_and_dropped_rows_keep_their_places() {
 }
 
 #[test]
+fn columns_of_whole_lists_equal_pushed_ones() {
+    let pushed = fill!(Fixed::with_capacity(3, 4), |_| false, |row| &BYTES[row..row + 3]);
+    let arrays = (0..20).map(|row| *BYTES[row..].first_chunk::<3>().unwrap()).collect();
+    assert_eq!(Fixed::from_arrays(arrays), pushed);
+    let pushed = fill!(U64s::with_capacity(4), |_| false, |row| row as u64);
+    assert_eq!(U64s::from((0..20).collect::<Vec<u64>>()), pushed);
+}
+
+#[test]
 fn byte_order_of_wide_integers_is_numeric_order() {
     let mut column = Fixed::with_capacity(32, 4);
     let lowest: [u8; 32] = std::array::from_fn(|place| if place == 0 { 0x80 } else { 0 });

@@ -1,7 +1,7 @@
 //! The walk over what is not one word: offsets, lengths, tails. Every claim is held against the bytes that there are
 //! before it is followed, and the whole walk against a budget that the data's length gives.
 
-use super::check::Check;
+use super::check::{Check, lanes};
 use super::fault::Wrong;
 use crate::types::{Kind, Type, Word};
 
@@ -45,7 +45,7 @@ impl Sink for NoSink {
 /// Words that a walk over data of so many bytes may read. A plain encoding reads each word once. Encodings that share
 /// tails read some of them again; one that reads many times what it holds is meant to exhaust its reader.
 pub fn budget(len: usize) -> usize {
-    len.div_ceil(32) * 8 + 64
+    len.div_ceil(32) * 2 + 64
 }
 
 /// A walk over the data of one log.
@@ -157,8 +157,9 @@ impl<'a> Walk<'a> {
 }
 
 /// The number in a word, where it fits 32 bits.
+#[inline]
 fn small(word: &[u8; 32]) -> Option<usize> {
-    let (high, low) = word.split_at(28);
-    let low = low.iter().fold(0u32, |number, byte| number << 8 | u32::from(*byte));
-    high.iter().all(|byte| *byte == 0).then_some(low as usize)
+    let [one, two, three, four] = lanes(word);
+    let low = u64::from_be(four);
+    (one | two | three == 0 && low <= u64::from(u32::MAX)).then_some(low as usize)
 }

@@ -13,27 +13,70 @@ pub struct Check {
     word: Word,
 }
 
+// Worked out when this is compiled: inside of arrays every word asks for its test.
+static UINTS: [Check; 33] = by_width(false);
+static INTS: [Check; 33] = by_width(true);
+static BYTES: [Check; 33] = {
+    let mut checks = [Check::masked(Word::FixedBytes(0), 0, 0, 0); 33];
+    let mut width = 1;
+    while width <= 32 {
+        checks[width] = Check::masked(Word::FixedBytes(width as u8), 0, width, 0);
+        width += 1;
+    }
+    checks
+};
+static BOOL: Check = Check::masked(Word::Bool, 31, 32, 0xfe);
+static ADDRESS: Check = Check::masked(Word::Address, 12, 32, 0);
+static FUNCTION: Check = Check::masked(Word::Function, 0, 24, 0);
+
+/// Integers by their width in bytes.
+const fn by_width(signed: bool) -> [Check; 33] {
+    let mut checks = [Check::masked(Word::Uint(0), 32, 32, 0); 33];
+    let mut width = 1;
+    while width <= 32 {
+        let bits = width as u16 * 8;
+        let word = if signed { Word::Int(bits) } else { Word::Uint(bits) };
+        checks[width] = Check::masked(word, 32 - width, 32, 0);
+        width += 1;
+    }
+    checks
+}
+
 impl Check {
     /// For this type.
-    pub fn new(word: Word) -> Self {
-        let (first, last) = match word {
-            Word::Bool => (31, 32),
-            Word::Uint(bits) | Word::Int(bits) => (32 - usize::from(bits / 8), 32),
-            Word::Address => (12, 32),
-            Word::FixedBytes(width) => (0, usize::from(width)),
-            Word::Function => (0, 24),
-        };
-        let mut mask = [0xff; 32];
-        mask[first..last].fill(0);
-        if word == Word::Bool {
-            mask[31] = 0xfe;
+    #[inline]
+    pub fn new(word: Word) -> &'static Self {
+        match word {
+            Word::Bool => &BOOL,
+            Word::Uint(bits) => &UINTS[usize::from(bits / 8).min(32)],
+            Word::Int(bits) => &INTS[usize::from(bits / 8).min(32)],
+            Word::Address => &ADDRESS,
+            Word::FixedBytes(width) => &BYTES[usize::from(width).min(32)],
+            Word::Function => &FUNCTION,
         }
-        let sign = matches!(word, Word::Int(_)).then_some(first);
-        Check { mask: lanes(&mask), sign, word }
+    }
+
+    /// Bits that must be 0: all outside of `first..last`, `inside` within.
+    const fn masked(word: Word, first: usize, last: usize, inside: u8) -> Self {
+        let mut mask = [0; 4];
+        let mut lane = 0;
+        while lane < 4 {
+            let mut bytes = [0; 8];
+            let mut byte = 0;
+            while byte < 8 {
+                let at = lane * 8 + byte;
+                bytes[byte] = if first <= at && at < last { inside } else { 0xff };
+                byte += 1;
+            }
+            mask[lane] = u64::from_ne_bytes(bytes);
+            lane += 1;
+        }
+        let sign = if matches!(word, Word::Int(_)) { Some(first) } else { None };
+        Check { mask, sign, word }
     }
 
     /// Whether the word is a value.
-    #[inline]
+    #[inline(always)]
     pub fn passes(&self, word: &[u8; 32]) -> bool {
         let fill = match self.sign {
             Some(at) if word[at] & 0x80 != 0 => u64::MAX,
@@ -44,6 +87,7 @@ impl Check {
     }
 
     /// What is wrong with a word that does not pass.
+    #[cold]
     pub fn wrong(&self, word: &[u8; 32]) -> Wrong {
         match self.word {
             Word::Bool => Wrong::BadBool(*word),
@@ -53,10 +97,18 @@ impl Check {
     }
 }
 
-#[inline]
-fn lanes(word: &[u8; 32]) -> [u64; 4] {
+/// Whether two words are equal. Spelled out, since comparing bytes is a call and a loop in wasm.
+#[inline(always)]
+pub fn same(one: &[u8; 32], other: &[u8; 32]) -> bool {
+    let (one, other) = (lanes(one), lanes(other));
+    (0..4).fold(0, |differs, lane| differs | (one[lane] ^ other[lane])) == 0
+}
+
+/// The word as four numbers, in the machine's own byte order.
+#[inline(always)]
+pub fn lanes(word: &[u8; 32]) -> [u64; 4] {
     let (lanes, _) = word.as_chunks();
-    std::array::from_fn(|lane| u64::from_ne_bytes(lanes[lane]))
+    [0, 1, 2, 3].map(|lane| u64::from_ne_bytes(lanes[lane]))
 }
 
 #[cfg(test)]

@@ -62,23 +62,45 @@ impl Builder {
     }
 }
 
+/// A log that makes a row, and where its topics and data begin in those of the batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// Place in the batch.
+    pub log: u32,
+    /// First topic.
+    pub topics: u32,
+    /// First byte of data.
+    pub data: u32,
+}
+
+impl Source {
+    /// The log at this place.
+    #[inline]
+    pub fn new(logs: &Logs<'_>, index: usize) -> Self {
+        Source { log: index as u32, topics: logs.topics_start(index), data: logs.data_start(index) }
+    }
+}
+
+/// A row, the number of a parameter, and what is wrong with it.
+pub type RowFault = (usize, usize, Wrong);
+
 /// The rows of an event, and which of them have turned out to be wrong.
 pub struct Rows<'a> {
     logs: &'a Logs<'a>,
-    source: &'a [u32],
+    source: &'a [Source],
     /// Words that the walks over each row's data may still read; empty before the first walk.
     budgets: Vec<usize>,
-    faults: Vec<(usize, usize, Wrong)>,
+    faults: Vec<RowFault>,
 }
 
 impl<'a> Rows<'a> {
-    /// Of the logs at these places.
-    pub fn new(logs: &'a Logs<'a>, source: &'a [u32]) -> Self {
+    /// Of these logs, whose topics and heads fit the event.
+    pub fn new(logs: &'a Logs<'a>, source: &'a [Source]) -> Self {
         Rows { logs, source, budgets: Vec::new(), faults: Vec::new() }
     }
 
-    /// Row, parameter and what is wrong with it: the first of each row, in order of rows.
-    pub fn faults(mut self) -> Vec<(usize, usize, Wrong)> {
+    /// The first fault of each row that has any, in order of rows.
+    pub fn faults(mut self) -> Vec<RowFault> {
         self.faults.sort_by_key(|(row, _, _)| *row);
         self.faults.dedup_by_key(|(row, _, _)| *row);
         self.faults
@@ -88,54 +110,57 @@ impl<'a> Rows<'a> {
         self.source.len()
     }
 
-    /// Calls `each` with the word of every row.
+    /// What `value` makes of the word of every row; a wrong word is noted and given as zero.
     #[inline(always)]
-    fn words(&mut self, place: Place, check: Check, number: usize, mut each: impl FnMut(&[u8; 32])) {
-        const ZERO: [u8; 32] = [0; 32];
-        let logs = self.logs;
+    fn words<T>(&mut self, place: Place, check: &Check, number: usize, value: impl Fn(&[u8; 32]) -> T) -> Vec<T> {
         let faults = &mut self.faults;
-        let mut checked = |row: usize, word: &[u8; 32]| {
-            if check.passes(word) {
-                each(word);
-            } else {
-                faults.push((row, number, check.wrong(word)));
-                each(&ZERO);
+        let checked = |row: usize, word: Option<&[u8; 32]>| match word {
+            Some(word) if check.passes(word) => value(word),
+            word => {
+                note(faults, row, number, check.wrong(word.unwrap_or(&[0; 32])));
+                value(&[0; 32])
             }
         };
+        let rows = self.source.iter().enumerate();
         match place {
             Place::Topic(topic) => {
-                for (row, log) in self.source.iter().enumerate() {
-                    checked(row, &logs.topics(*log as usize)[topic]);
-                }
+                let topics = self.logs.all_topics();
+                let mut checked = checked;
+                rows.map(|(row, source)| checked(row, topics.get(source.topics as usize + topic))).collect()
             }
             Place::Data(at) => {
-                for (row, log) in self.source.iter().enumerate() {
-                    // The route has seen that the head is there.
-                    let word = logs.data(*log as usize)[at..].first_chunk().unwrap_or(&ZERO);
-                    checked(row, word);
-                }
+                let data = self.logs.all_data();
+                let mut checked = checked;
+                let word = |source: &Source| data.get(source.data as usize + at..)?.first_chunk();
+                rows.map(|(row, source)| checked(row, word(source))).collect()
             }
         }
     }
 
     /// Calls `each` with a walk over every row's data. `each` adds one row, whatever it returns.
     fn walks(&mut self, number: usize, mut each: impl FnMut(&mut Walk<'a>, &'a [u8]) -> Result<(), Wrong>) {
+        let data = |source: &Source| self.logs.data(source.log as usize);
         if self.budgets.is_empty() {
-            self.budgets = self.source.iter().map(|log| budget(self.logs.data(*log as usize).len())).collect();
+            self.budgets = self.source.iter().map(|source| budget(data(source).len())).collect();
         }
-        for (row, (log, budget)) in self.source.iter().zip(&mut self.budgets).enumerate() {
-            let data = self.logs.data(*log as usize);
-            let mut walk = Walk::new(data, *budget);
-            if let Err(wrong) = each(&mut walk, data) {
-                self.faults.push((row, number, wrong));
+        for (row, (source, budget)) in self.source.iter().zip(&mut self.budgets).enumerate() {
+            let mut walk = Walk::new(data(source), *budget);
+            if let Err(wrong) = each(&mut walk, data(source)) {
+                note(&mut self.faults, row, number, wrong);
             }
             *budget = walk.budget;
         }
     }
 }
 
+#[cold]
+#[inline(never)]
+fn note(faults: &mut Vec<RowFault>, row: usize, number: usize, wrong: Wrong) {
+    faults.push((row, number, wrong));
+}
+
 /// Fills the columns of the parameter of this number and appends them to `into`.
-pub fn fill(param: &Param, place: Place, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>) {
+pub fn fill(param: &Param<'_>, place: Place, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>) {
     match (param.layout(), place) {
         (Layout::Word(word), _) => into.push(words(word, place, number, rows)),
         (Layout::Hash, _) => into.push(words(Word::FixedBytes(32), place, number, rows)),
@@ -149,47 +174,50 @@ pub fn fill(param: &Param, place: Place, number: usize, rows: &mut Rows<'_>, int
 
 fn words(word: Word, place: Place, number: usize, rows: &mut Rows<'_>) -> Builder {
     let check = Check::new(word);
-    let count = rows.len();
-    let last_eight = |word: &[u8; 32]| word.last_chunk().copied().unwrap_or_default();
     match word {
         Word::Bool => {
-            let mut column = Bits::with_capacity(count);
-            rows.words(place, check, number, |word| column.push(word[31] == 1));
+            let mut column = Bits::with_capacity(rows.len());
+            rows.words(place, check, number, |word| word[31] == 1).into_iter().for_each(|value| column.push(value));
             Builder::Bits(column)
         }
         Word::Uint(..=64) => {
-            let mut column = U64s::with_capacity(count);
-            rows.words(place, check, number, |word| column.push(u64::from_be_bytes(last_eight(word))));
-            Builder::U64s(column)
+            Builder::U64s(rows.words(place, check, number, |word| u64::from_be_bytes(*last(word))).into())
         }
         Word::Int(..=64) => {
-            let mut column = S64s::with_capacity(count);
-            rows.words(place, check, number, |word| column.push(i64::from_be_bytes(last_eight(word))));
-            Builder::S64s(column)
+            Builder::S64s(rows.words(place, check, number, |word| i64::from_be_bytes(*last(word))).into())
         }
-        Word::Uint(_) => fixed(32, place, check, number, rows, |column, word| column.push_unsigned(word)),
-        Word::Int(_) => fixed(32, place, check, number, rows, |column, word| column.push_signed(word)),
-        Word::Address => fixed(20, place, check, number, rows, |column, word| column.push(&word[12..])),
-        Word::FixedBytes(32) => fixed(32, place, check, number, rows, |column, word| column.push(word)),
-        Word::FixedBytes(width) => {
-            fixed(width, place, check, number, rows, |column, word| column.push(&word[..usize::from(width)]))
+        Word::Uint(_) | Word::FixedBytes(32) => {
+            Builder::Fixed(Fixed::from_arrays(rows.words(place, check, number, |word| *word)))
         }
-        Word::Function => fixed(24, place, check, number, rows, |column, word| column.push(&word[..24])),
+        Word::Int(_) => Builder::Fixed(Fixed::from_arrays(rows.words(place, check, number, flipped))),
+        Word::Address => Builder::Fixed(Fixed::from_arrays::<20>(rows.words(place, check, number, |word| *last(word)))),
+        Word::FixedBytes(width) => first_bytes(width, place, check, number, rows),
+        Word::Function => first_bytes(24, place, check, number, rows),
     }
 }
 
-#[inline(always)]
-fn fixed(
-    width: u8,
-    place: Place,
-    check: Check,
-    number: usize,
-    rows: &mut Rows<'_>,
-    push: impl Fn(&mut Fixed, &[u8; 32]),
-) -> Builder {
+/// A column of the first bytes of each word.
+fn first_bytes(width: u8, place: Place, check: &Check, number: usize, rows: &mut Rows<'_>) -> Builder {
     let mut column = Fixed::with_capacity(width, rows.len());
-    rows.words(place, check, number, |word| push(&mut column, word));
+    for word in rows.words(place, check, number, |word| *word) {
+        column.push(&word[..usize::from(width)]);
+    }
     Builder::Fixed(column)
+}
+
+/// The last bytes of a word.
+#[inline(always)]
+fn last<const N: usize>(word: &[u8; 32]) -> &[u8; N] {
+    const { assert!(N <= 32) }
+    word.last_chunk().unwrap_or(&[0; N])
+}
+
+/// A signed number with the top bit flipped, so that byte order is numeric order.
+#[inline(always)]
+fn flipped(word: &[u8; 32]) -> [u8; 32] {
+    let mut flipped = *word;
+    flipped[0] ^= 0x80;
+    flipped
 }
 
 fn bytes(at: usize, number: usize, rows: &mut Rows<'_>) -> Builder {
@@ -220,7 +248,7 @@ fn texts(at: usize, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>)
     into.extend([Builder::Text(column), Builder::Bytes(raw)]);
 }
 
-fn json(param: &Param, at: usize, with_raw: bool, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>) {
+fn json(param: &Param<'_>, at: usize, with_raw: bool, number: usize, rows: &mut Rows<'_>, into: &mut Vec<Builder>) {
     let mut column = Text::with_capacity(rows.len());
     let mut raw = Bytes::with_capacity(rows.len());
     rows.walks(number, |walk, data| {

@@ -1,5 +1,7 @@
 //! Why a log cannot be decoded.
 
+use std::fmt;
+
 use nuthatch_sdk::Rejection;
 
 use crate::hex;
@@ -37,7 +39,19 @@ pub struct Fault {
     pub detail: String,
 }
 
+/// Bytes of a declaration that a detail names, at most: parameters may have long names.
+const MAX_DECLARATION: usize = 400;
+
 impl Fault {
+    /// `detail` about what is declared so.
+    pub fn new(code: &'static str, declaration: &str, detail: impl fmt::Display) -> Self {
+        let (declaration, more) = match declaration.len() > MAX_DECLARATION {
+            true => (&declaration[..declaration.floor_char_boundary(MAX_DECLARATION)], "…"),
+            false => (declaration, ""),
+        };
+        Fault { code, detail: format!("{declaration}{more}: {detail}") }
+    }
+
     /// The rejection of the log at this place.
     pub fn rejection(self, log: u32) -> Rejection {
         Rejection { log, code: self.code.to_owned(), detail: self.detail }
@@ -70,6 +84,6 @@ impl Wrong {
             Wrong::LengthOutside(value) => format!("the length {} is more than the data holds", word(value)),
             Wrong::Inflated => "it unfolds to many times what the data holds".to_owned(),
         };
-        Fault { code: self.code(), detail: format!("{declaration}: {what}") }
+        Fault::new(self.code(), declaration, what)
     }
 }

@@ -95,8 +95,8 @@ fn escaped(out: &mut String, text: &str) {
         match short {
             Some(short) => out.push_str(short),
             None => {
-                out.push_str("\\u00");
-                hex::push_digits(out, &[byte]);
+                out.push_str(if byte < 0x10 { "\\u000" } else { "\\u001" });
+                out.push(hex::digit(byte));
             }
         }
         plain = at + 1;
@@ -151,7 +151,7 @@ fn decimal(out: &mut String, mut limbs: [u64; 4]) {
         rest /= 10;
     }
     let first = digits[at..].iter().position(|digit| *digit != b'0').map_or(digits.len() - 1, |zeros| at + zeros);
-    out.extend(digits[first..].iter().map(|digit| char::from(*digit)));
+    hex::push_ascii(out, &digits[first..]);
 }
 
 #[cfg(test)]

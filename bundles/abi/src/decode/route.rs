@@ -2,149 +2,213 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
-use nuthatch_sdk::Log;
+use nuthatch_sdk::{Log, Logs};
 
 use super::body::{NoSink, Walk, budget};
-use super::check::Check;
+use super::check::{Check, same};
 use super::fault::{Fault, Wrong};
-use crate::plan::{Form, Plan};
+use crate::plan::{Form, Owners, Plan};
 use crate::types::Kind;
 
 /// What becomes of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Route {
     /// A row of the event at this place of the plan, unless a value turns out to be wrong.
-    Row(usize),
+    Row(u32),
     /// Not an event of the plan.
     Ignored,
-    /// An event of the plan that cannot be decoded.
-    Rejected(Fault),
+    /// An event of the plan whose declarations have another number of topics.
+    Mismatch(ByCount),
+    /// The event at this place, with less data than it takes.
+    TooShort(u32),
+}
+
+/// Places of the forms of one event by their number of indexed parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByCount([u32; 4]);
+
+const NONE: u32 = u32::MAX;
+
+impl ByCount {
+    fn forms(self) -> impl Iterator<Item = u32> {
+        self.0.into_iter().filter(|form| *form != NONE)
+    }
 }
 
 /// The events of one contract.
 struct Events<'p> {
     start_block: u64,
-    /// By first topic; the places of the forms by number of indexed parameters.
-    regular: HashMap<&'p [u8; 32], [Option<u32>; 4], BuildHasherDefault<Words>>,
+    /// Places of its forms.
+    forms: Range<usize>,
+    /// Made when the first of its logs is seen.
+    regular: Option<HashMap<&'p [u8; 32], ByCount, BuildHasherDefault<Words>>>,
     /// Places of the anonymous forms, in order.
     anonymous: Vec<u32>,
 }
 
 /// Finds the event of each log. Remembers the last find, since logs of one kind come in runs.
 pub struct Router<'p> {
-    forms: Vec<&'p Form>,
+    forms: Vec<&'p Form<'p>>,
     heads: Vec<usize>,
     contracts: Vec<Events<'p>>,
-    addresses: HashMap<&'p [u8; 20], u32, BuildHasherDefault<Words>>,
-    last_address: Option<(&'p [u8; 20], u32)>,
-    last_topic: Option<(u32, &'p [u8; 32], [Option<u32>; 4])>,
+    owners: &'p Owners<'p>,
+    last_address: [u8; 20],
+    last_contract: u32,
+    last_topic: [u8; 32],
+    last_forms: Option<ByCount>,
+    /// Declarations of forms, once a rejection has named them.
+    declarations: HashMap<u32, String, BuildHasherDefault<Words>>,
 }
 
 impl<'p> Router<'p> {
     /// For the events of a plan.
-    pub fn new(plan: &'p Plan) -> Self {
+    pub fn new(plan: &'p Plan<'p>) -> Self {
         let mut forms = Vec::new();
         let mut contracts = Vec::with_capacity(plan.contracts.len());
-        let mut addresses = HashMap::default();
-        for (place, contract) in plan.contracts.iter().enumerate() {
-            addresses.extend(contract.addresses.iter().map(|address| (address, place as u32)));
-            let mut events =
-                Events { start_block: contract.start_block, regular: HashMap::default(), anonymous: Vec::new() };
-            for form in &contract.forms {
-                let place = forms.len() as u32;
-                match &form.topic0 {
-                    None => events.anonymous.push(place),
-                    Some(topic0) => events.regular.entry(topic0).or_default()[form.indexed().min(3)] = Some(place),
-                }
-                forms.push(form);
-            }
-            contracts.push(events);
+        for contract in &plan.contracts {
+            let first = forms.len();
+            forms.extend(&contract.forms);
+            contracts.push(Events {
+                start_block: contract.start_block,
+                forms: first..forms.len(),
+                regular: None,
+                anonymous: Vec::new(),
+            });
         }
         let heads = forms.iter().map(|form| form.head()).collect();
-        Router { forms, heads, contracts, addresses, last_address: None, last_topic: None }
+        Router {
+            forms,
+            heads,
+            contracts,
+            owners: &plan.owners,
+            last_address: [0; 20],
+            last_contract: NONE,
+            last_topic: [0; 32],
+            last_forms: None,
+            declarations: HashMap::default(),
+        }
+    }
+
+    fn declaration(&mut self, form: u32) -> &str {
+        self.declarations.entry(form).or_insert_with(|| self.forms[form as usize].declaration())
     }
 
     /// All events, in the order of their tables.
-    pub fn forms(&self) -> &[&'p Form] {
+    pub fn forms(&self) -> &[&'p Form<'p>] {
         &self.forms
     }
 
-    /// What becomes of this log.
-    pub fn route(&mut self, log: &Log<'_>) -> Route {
-        let Some(contract) = self.contract(log.address) else {
+    /// What becomes of the log at this place.
+    #[inline(always)]
+    pub fn route(&mut self, logs: &Logs<'_>, index: usize) -> Route {
+        let address = logs.address(index);
+        if (self.last_contract == NONE || !same_address(address, &self.last_address)) && !self.find_contract(address) {
             return Route::Ignored;
+        }
+        let events = &self.contracts[self.last_contract as usize];
+        if logs.block_number(index) < events.start_block {
+            return Route::Ignored;
+        }
+        let topics = logs.topics(index);
+        let Some(topic0) = topics.first() else {
+            return self.anonymous(&logs.get(index));
         };
-        if log.block_number < self.contracts[contract as usize].start_block {
-            return Route::Ignored;
+        if !same(topic0, &self.last_topic) || self.last_forms.is_none() {
+            self.find_topic(topic0);
         }
-        let by_count = log.topics.first().and_then(|topic0| self.by_topic(contract, topic0));
-        match by_count {
-            Some(by_count) => match by_count.get(log.topics.len() - 1).copied().flatten() {
-                Some(form) => self.regular(form as usize, log),
-                None => Route::Rejected(self.mismatch(by_count, log)),
-            },
-            None => self.anonymous(contract, log),
+        let Some(by_count) = self.last_forms else {
+            return self.anonymous(&logs.get(index));
+        };
+        match by_count.0.get(topics.len() - 1) {
+            None | Some(&NONE) => Route::Mismatch(by_count),
+            Some(form) if logs.data(index).len() < self.heads[*form as usize] => Route::TooShort(*form),
+            Some(form) => Route::Row(*form),
         }
     }
 
-    fn contract(&mut self, address: &[u8; 20]) -> Option<u32> {
-        if let Some((last, contract)) = self.last_address
-            && last == address
-        {
-            return Some(contract);
+    /// Makes the contract of the address the last one found, where there is one.
+    #[inline(never)]
+    fn find_contract(&mut self, address: &[u8; 20]) -> bool {
+        let Some(contract) = self.owners.find(address) else {
+            return false;
+        };
+        let Some(events) = self.contracts.get_mut(contract as usize) else {
+            return false;
+        };
+        if contract != self.last_contract {
+            self.last_forms = None;
         }
-        let (address, contract) = self.addresses.get_key_value(address)?;
-        self.last_address = Some((address, *contract));
-        Some(*contract)
+        self.last_address = *address;
+        self.last_contract = contract;
+        if events.regular.is_none() {
+            let mut regular: HashMap<_, ByCount, _> = HashMap::default();
+            for place in events.forms.clone() {
+                let form = self.forms[place];
+                match &form.topic0 {
+                    None => events.anonymous.push(place as u32),
+                    Some(topic0) => {
+                        let by_count = regular.entry(topic0).or_insert(ByCount([NONE; 4]));
+                        by_count.0[form.indexed().min(3)] = place as u32;
+                    }
+                }
+            }
+            events.regular = Some(regular);
+        }
+        true
     }
 
-    fn by_topic(&mut self, contract: u32, topic0: &[u8; 32]) -> Option<[Option<u32>; 4]> {
-        if let Some((of, last, by_count)) = self.last_topic
-            && of == contract
-            && last == topic0
-        {
-            return Some(by_count);
-        }
-        let (topic0, by_count) = self.contracts[contract as usize].regular.get_key_value(topic0)?;
-        self.last_topic = Some((contract, topic0, *by_count));
-        Some(*by_count)
+    /// Looks the topic up among the last contract's.
+    #[inline(never)]
+    fn find_topic(&mut self, topic0: &[u8; 32]) {
+        self.last_topic = *topic0;
+        let regular = self.contracts[self.last_contract as usize].regular.as_ref();
+        self.last_forms = regular.and_then(|regular| regular.get(topic0)).copied();
     }
 
-    fn regular(&self, form: usize, log: &Log<'_>) -> Route {
-        let (head, len) = (self.heads[form], log.data.len());
-        if len >= head {
-            return Route::Row(form);
+    /// Why a log of the event is rejected for its topics.
+    pub fn mismatch(&mut self, by_count: ByCount, topics: usize) -> Fault {
+        let mut declared = String::new();
+        for form in by_count.forms() {
+            declared.push_str(if declared.is_empty() { "" } else { " or " });
+            declared.push_str(self.declaration(form));
         }
-        let wrong = Wrong::TooShort { end: head as u64, len };
-        let detail = format!(
-            "{}: its parameters take {head} bytes at least, the data has {len} bytes",
-            self.forms[form].declaration()
-        );
-        Route::Rejected(Fault { code: wrong.code(), detail })
+        Fault::new("topic-count-mismatch", &declared, format_args!("the log has {topics} topics"))
     }
 
-    fn mismatch(&self, by_count: [Option<u32>; 4], log: &Log<'_>) -> Fault {
-        let forms: Vec<String> =
-            by_count.iter().flatten().map(|form| self.forms[*form as usize].declaration()).collect();
-        let topics = log.topics.len();
-        let detail = format!("the log has {topics} topics, which does not fit {}", forms.join(" or "));
-        Fault { code: "topic-count-mismatch", detail }
+    /// Why a log of the event is rejected for the length of its data.
+    pub fn too_short(&mut self, form: u32, len: usize) -> Fault {
+        let head = self.heads[form as usize];
+        let code = Wrong::TooShort { end: head as u64, len }.code();
+        let detail = format_args!("its parameters take {head} bytes at least, the data has {len} bytes");
+        Fault::new(code, self.declaration(form), detail)
     }
 
     /// An anonymous event's log tells nothing of its event: the first that fits in count of topics, values and length of
     /// data takes it, else the first that fits but for data that go on.
-    fn anonymous(&self, contract: u32, log: &Log<'_>) -> Route {
-        let mut loose = None;
-        for &place in &self.contracts[contract as usize].anonymous {
+    #[inline(never)]
+    fn anonymous(&self, log: &Log<'_>) -> Route {
+        let mut loose = Route::Ignored;
+        for &place in &self.contracts[self.last_contract as usize].anonymous {
             match fit(self.forms[place as usize], log) {
-                Fit::Exact => return Route::Row(place as usize),
-                Fit::Loose => loose = loose.or(Some(place)),
-                Fit::No => {}
+                Fit::Exact => return Route::Row(place),
+                Fit::Loose if loose == Route::Ignored => loose = Route::Row(place),
+                Fit::Loose | Fit::No => {}
             }
         }
-        loose.map_or(Route::Ignored, |place| Route::Row(place as usize))
+        loose
     }
+}
+
+#[inline(always)]
+fn same_address(one: &[u8; 20], other: &[u8; 20]) -> bool {
+    let lanes = |address: &[u8; 20]| {
+        let (lanes, rest) = address.as_chunks();
+        let low = rest.first_chunk().copied().unwrap_or_default();
+        (u64::from_ne_bytes(lanes[0]), u64::from_ne_bytes(lanes[1]), u32::from_ne_bytes(low))
+    };
+    lanes(one) == lanes(other)
 }
 
 /// How well a log fits an anonymous event.
@@ -157,7 +221,7 @@ enum Fit {
     No,
 }
 
-fn fit(form: &Form, log: &Log<'_>) -> Fit {
+fn fit(form: &Form<'_>, log: &Log<'_>) -> Fit {
     if form.indexed() != log.topics.len() {
         return Fit::No;
     }
@@ -179,7 +243,7 @@ fn fit(form: &Form, log: &Log<'_>) -> Fit {
     if log.data.len() <= walk.end.next_multiple_of(32) { Fit::Exact } else { Fit::Loose }
 }
 
-/// Hashes addresses and topics by their own bits: the keys are the nest's, so that nobody can make them collide.
+/// Hashes topics and places by their own bits: the keys are the nest's, so that nobody can make them collide.
 #[derive(Default)]
 struct Words(u64);
 
@@ -190,6 +254,10 @@ impl Hasher for Words {
             self.write_u64(u64::from_ne_bytes(*word));
         }
         rest.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
     }
 
     fn write_usize(&mut self, _: usize) {

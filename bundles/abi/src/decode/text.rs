@@ -5,6 +5,12 @@ const REPLACEMENT: char = '\u{fffd}';
 
 /// Hands out the text piece by piece, with U+FFFD for each ill-formed sequence and each NUL. Says whether any was.
 pub fn safe(bytes: &[u8], mut piece: impl FnMut(&str)) -> bool {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && !bytes.contains(&0)
+    {
+        piece(text);
+        return false;
+    }
     let mut altered = false;
     let replacement = REPLACEMENT.encode_utf8(&mut [0; 4]).to_owned();
     for chunk in bytes.utf8_chunks() {

@@ -7,34 +7,36 @@ use std::collections::HashSet;
 use nuthatch_sdk::{Failure, failure};
 
 use super::codec::{MAX_ABI_NAME, MAX_PARAMS, MAX_TABLES};
-use super::{Contract, Form, Param, Plan};
+use super::{Contract, Form, Owners, Param, Plan};
 use crate::abi::{self, Broken, Event};
 use crate::config::{Config, ContractConfig};
 use crate::types::{Kind, Type};
 use crate::{hex, naming};
 
 /// Works out the plan of these contracts.
-pub fn build(config: &Config<'_>) -> Result<Plan, Failure> {
+pub fn build(config: &Config<'_>) -> Result<Plan<'static>, Failure> {
     if config.contracts.is_empty() {
         return Err(failure("no-contracts", "the nest names no contract, so there is nothing to decode"));
     }
     let mut aliases = HashSet::new();
-    let mut owners: Vec<([u8; 20], &str)> = Vec::new();
+    let mut owners = Vec::new();
     let mut contracts = Vec::new();
-    for contract in &config.contracts {
+    for (place, contract) in config.contracts.iter().enumerate() {
         check_alias(&contract.alias)?;
         if !aliases.insert(contract.alias.as_str()) {
             return Err(failure("bad-config", format!("two contracts have the alias '{}'", contract.alias)));
         }
-        let addresses = addresses(contract)?;
-        owners.extend(addresses.iter().map(|address| (*address, contract.alias.as_str())));
-        contracts.push(build_contract(contract, addresses)?);
+        owners.extend(addresses(contract)?.into_iter().map(|address| (address, place as u32)));
+        contracts.push(build_contract(contract)?);
     }
-    owners.sort_unstable();
-    if let Some(pair) = owners.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let (address, first, second) = (hex::text(&pair[0].0), pair[0].1, pair[1].1);
+    let owners = Owners::new(owners);
+    if let Some((address, first, second)) = owners.twice() {
+        let alias = |place: u32| config.contracts[place as usize].alias.as_str();
         let message = format!(
-            "address {address} is listed under '{first}' and under '{second}'; list it once, with both ABIs under one alias"
+            "address {} is listed under '{}' and under '{}'; list it once, with both ABIs under one alias",
+            hex::text(&address),
+            alias(first.min(second)),
+            alias(first.max(second))
         );
         return Err(failure("bad-config", message));
     }
@@ -43,7 +45,7 @@ pub fn build(config: &Config<'_>) -> Result<Plan, Failure> {
         let message = format!("the nest has {tables} events, more than {MAX_TABLES}; narrow them with `events`");
         return Err(failure("too-many-events", message));
     }
-    Ok(Plan { contracts })
+    Ok(Plan { contracts, owners })
 }
 
 fn check_alias(alias: &str) -> Result<(), Failure> {
@@ -83,7 +85,7 @@ fn addresses(contract: &ContractConfig<'_>) -> Result<Vec<[u8; 20]>, Failure> {
     Ok(addresses)
 }
 
-fn build_contract(config: &ContractConfig<'_>, addresses: Vec<[u8; 20]>) -> Result<Contract, Failure> {
+fn build_contract(config: &ContractConfig<'_>) -> Result<Contract<'static>, Failure> {
     let alias = config.alias.as_str();
     let events = merged(config)?;
     let mut wanted = Wanted::new(config);
@@ -110,7 +112,7 @@ fn build_contract(config: &ContractConfig<'_>, addresses: Vec<[u8; 20]>) -> Resu
     }
     tables::check_distinct(alias, &forms)?;
     let narrowed = config.events.is_some() && forms.iter().all(|form| form.topic0.is_some());
-    Ok(Contract { alias: alias.to_owned(), start_block: config.start_block, narrowed, addresses, forms })
+    Ok(Contract { alias: alias.to_owned().into(), start_block: config.start_block, narrowed, forms })
 }
 
 type Declared = Result<Event, Broken>;
@@ -208,18 +210,18 @@ fn meet(wishes: &mut [(&str, bool)], name: &str, event: Option<&Event>) -> bool 
     met
 }
 
-fn form(alias: &str, event: &Event, table: String) -> Result<Form, Failure> {
+fn form(alias: &str, event: &Event, table: String) -> Result<Form<'static>, Failure> {
     let names = event.inputs.iter().map(|input| (input.name.as_str(), input.indexed && !is_word(&input.ty)));
     let columns = naming::columns(names);
     let params = event.inputs.iter().zip(columns);
     let form = Form {
-        table,
-        event: event.name.clone(),
+        table: table.into(),
+        event: event.name.clone().into(),
         topic0: (!event.anonymous).then(|| event.topic0()),
         params: params
             .map(|(input, column)| Param {
-                column,
-                name: input.name.clone(),
+                column: column.into(),
+                name: input.name.clone().into(),
                 ty: input.ty.clone(),
                 indexed: input.indexed,
             })

@@ -1,13 +1,14 @@
 //! The plan as bytes: a version, then its parts in order. Numbers are LEB128, texts and lists carry their length. Reading
 //! trusts nothing: what comes back would have been accepted when it was built.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::{Contract, Form, Param, Plan};
+use super::{COMPANION, Contract, Form, Owners, Param, Plan};
 use crate::naming::MAX_NAME;
 use crate::types::{Field, Kind, MAX_DEPTH, Type, Word};
 
-const MAGIC: &[u8; 4] = b"nhp\x01";
+const MAGIC: &[u8; 4] = b"nhp\x02";
 /// Characters of a name as the ABI spells it, at most.
 pub(super) const MAX_ABI_NAME: usize = 256;
 /// Parameters of an event, at most.
@@ -19,41 +20,45 @@ pub(super) const MAX_TABLES: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPlan(pub &'static str);
 
-impl Plan {
+impl<'p> Plan<'p> {
     /// As bytes.
     pub fn write(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
+        number(&mut out, self.owners.0.len() as u64);
+        out.extend(self.owners.0.iter().flatten());
         number(&mut out, self.contracts.len() as u64);
         for contract in &self.contracts {
             text(&mut out, &contract.alias);
             number(&mut out, contract.start_block);
             out.push(u8::from(contract.narrowed));
-            number(&mut out, contract.addresses.len() as u64);
-            out.extend(contract.addresses.iter().flatten());
             number(&mut out, contract.forms.len() as u64);
             contract.forms.iter().for_each(|form| write_form(&mut out, form));
         }
         out
     }
 
-    /// From bytes.
-    pub fn read(bytes: &[u8]) -> Result<Self, BadPlan> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(BadPlan("it does not begin as a plan of version 1"))?;
+    /// From bytes. Every part is sound by itself; [`Plan::check`] sees whether they go together.
+    pub fn read(bytes: &'p [u8]) -> Result<Self, BadPlan> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(BadPlan("it does not begin as a plan of version 2"))?;
         let mut reader = Reader { rest };
+        let owners = usize::try_from(reader.number()?).ok().and_then(|count| count.checked_mul(24)).ok_or(SHORT)?;
+        let (owners, _) = reader.bytes(owners)?.as_chunks();
+        let owners = Owners(Cow::Borrowed(owners));
         let contracts = reader.list(read_contract)?;
         if !reader.rest.is_empty() {
             return Err(BadPlan("bytes are left after its end"));
         }
-        let plan = Plan { contracts };
-        plan.check()?;
-        Ok(plan)
+        Ok(Plan { contracts, owners })
     }
 
-    fn check(&self) -> Result<(), BadPlan> {
-        let mut addresses = HashSet::new();
-        if !self.contracts.iter().flat_map(|contract| &contract.addresses).all(|address| addresses.insert(address)) {
-            return Err(BadPlan("an address is listed twice"));
+    /// Whether the plan could have been built: what its parts must be to each other. A batch is decoded without this;
+    /// what it would get from a plan that fails is no harm to the host. Returns the addresses of each contract.
+    pub fn check(&self) -> Result<Vec<Vec<[u8; 20]>>, BadPlan> {
+        if !self.owners.in_order() || self.owners.twice().is_some() {
+            return Err(BadPlan("its addresses are not in order, or one is listed twice"));
         }
+        let addresses = self.owners.by_contract(self.contracts.len());
+        let addresses = addresses.ok_or(BadPlan("an address belongs to no contract"))?;
         let mut tables = HashSet::new();
         if !self.contracts.iter().flat_map(|contract| &contract.forms).all(|form| tables.insert(&form.table)) {
             return Err(BadPlan("a table is named twice"));
@@ -61,17 +66,27 @@ impl Plan {
         if tables.len() > MAX_TABLES {
             return Err(BadPlan("it has too many tables"));
         }
-        for contract in &self.contracts {
+        for (contract, addresses) in self.contracts.iter().zip(&addresses) {
             let mut forms = HashSet::new();
-            if contract.addresses.is_empty() || contract.forms.is_empty() {
+            if addresses.is_empty() || contract.forms.is_empty() {
                 return Err(BadPlan("a contract has no address or no event"));
             }
             let regular = contract.forms.iter().filter(|form| form.topic0.is_some());
             if !regular.map(|form| (form.topic0, form.indexed())).all(|form| forms.insert(form)) {
                 return Err(BadPlan("two events of a contract cannot be told apart"));
             }
+            contract.forms.iter().try_for_each(check_columns)?;
         }
-        Ok(())
+        Ok(addresses)
+    }
+}
+
+fn check_columns(form: &Form<'_>) -> Result<(), BadPlan> {
+    let mut columns = HashSet::new();
+    let good = |param: &Param<'_>| columns.insert(param.column.to_string()) && !param.column.ends_with(COMPANION);
+    match form.params.iter().all(good) {
+        true => Ok(()),
+        false => Err(BadPlan("an event has two columns of one name")),
     }
 }
 
@@ -88,7 +103,7 @@ fn text(out: &mut Vec<u8>, value: &str) {
     out.extend_from_slice(value.as_bytes());
 }
 
-fn write_form(out: &mut Vec<u8>, form: &Form) {
+fn write_form(out: &mut Vec<u8>, form: &Form<'_>) {
     text(out, &form.table);
     text(out, &form.event);
     match &form.topic0 {
@@ -185,17 +200,17 @@ impl<'a> Reader<'a> {
         Err(BadPlan("a number is not in its shortest form"))
     }
 
-    fn text(&mut self) -> Result<String, BadPlan> {
+    fn text(&mut self) -> Result<Cow<'a, str>, BadPlan> {
         let len = usize::try_from(self.number()?).map_err(|_| SHORT)?;
         if len > MAX_ABI_NAME {
             return Err(BadPlan("a name is too long"));
         }
         let text = std::str::from_utf8(self.bytes(len)?).map_err(|_| BadPlan("a name is not UTF-8"))?;
-        Ok(text.to_owned())
+        Ok(Cow::Borrowed(text))
     }
 
     /// A name of at most `max` characters that SQL takes bare.
-    fn sql_name(&mut self, max: usize) -> Result<String, BadPlan> {
+    fn sql_name(&mut self, max: usize) -> Result<Cow<'a, str>, BadPlan> {
         let name = self.text()?;
         let plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_');
         let digit = name.starts_with(|first: char| first.is_ascii_digit());
@@ -216,26 +231,23 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn read_contract(reader: &mut Reader<'_>) -> Result<Contract, BadPlan> {
+fn read_contract<'a>(reader: &mut Reader<'a>) -> Result<Contract<'a>, BadPlan> {
     Ok(Contract {
         alias: reader.sql_name(MAX_NAME)?,
         start_block: reader.number()?,
         narrowed: reader.flag()?,
-        addresses: reader.list(Reader::array)?,
         forms: reader.list(read_form)?,
     })
 }
 
-fn read_form(reader: &mut Reader<'_>) -> Result<Form, BadPlan> {
+fn read_form<'a>(reader: &mut Reader<'a>) -> Result<Form<'a>, BadPlan> {
     let table = reader.sql_name(2 * MAX_NAME + 2)?;
     let event = reader.text()?;
     let topic0 = if reader.flag()? { Some(reader.array()?) } else { None };
     let params = reader.list(read_param)?;
     let form = Form { table, event, topic0, params };
-    let mut columns = HashSet::new();
-    let mut own = form.params.iter().flat_map(Param::columns);
-    if form.params.len() > MAX_PARAMS || !own.all(|column| columns.insert(column)) {
-        return Err(BadPlan("an event has too many columns, or two of one name"));
+    if form.params.len() > MAX_PARAMS {
+        return Err(BadPlan("an event has too many parameters"));
     }
     if form.indexed() > if form.topic0.is_some() { 3 } else { 4 } {
         return Err(BadPlan("an event has more indexed parameters than a log has topics"));
@@ -243,7 +255,7 @@ fn read_form(reader: &mut Reader<'_>) -> Result<Form, BadPlan> {
     Ok(form)
 }
 
-fn read_param(reader: &mut Reader<'_>) -> Result<Param, BadPlan> {
+fn read_param<'a>(reader: &mut Reader<'a>) -> Result<Param<'a>, BadPlan> {
     Ok(Param {
         column: reader.sql_name(MAX_NAME)?,
         name: reader.text()?,
@@ -277,7 +289,9 @@ fn read_type(reader: &mut Reader<'_>, depth: u8) -> Result<Type, BadPlan> {
             let count = u32::try_from(reader.number()?).map_err(|_| BadPlan("an array is too long"))?;
             Type::fixed_array(read_type(reader, depth + 1)?, count)
         }
-        10 => Type::tuple(reader.list(|reader| Ok(Field { name: reader.text()?, ty: read_type(reader, depth + 1)? }))?),
+        10 => Type::tuple(
+            reader.list(|reader| Ok(Field { name: reader.text()?.into_owned(), ty: read_type(reader, depth + 1)? }))?,
+        ),
         _ => return Err(BadPlan("it holds a type that does not exist")),
     };
     ty.map_err(|_| BadPlan("a type is too large or too deep"))

@@ -45,7 +45,7 @@ pub fn names<'a>(alias: &str, events: impl Iterator<Item = Option<&'a Event>>) -
 }
 
 /// Refuses forms between which a log cannot choose.
-pub fn check_distinct(alias: &str, forms: &[Form]) -> Result<(), Failure> {
+pub fn check_distinct(alias: &str, forms: &[Form<'_>]) -> Result<(), Failure> {
     for (place, form) in forms.iter().enumerate() {
         for other in &forms[..place] {
             let alike = match form.topic0 {
@@ -75,7 +75,7 @@ pub fn check_distinct(alias: &str, forms: &[Form]) -> Result<(), Failure> {
 }
 
 /// What an anonymous event's logs are told by: types in topics and in data.
-fn shape(form: &Form) -> (Vec<String>, Vec<String>) {
+fn shape(form: &Form<'_>) -> (Vec<String>, Vec<String>) {
     let types = |indexed: bool| {
         form.params.iter().filter(|param| param.indexed == indexed).map(|param| param.ty.to_string()).collect()
     };

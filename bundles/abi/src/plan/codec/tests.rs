@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Config;
 
-fn sample() -> Plan {
+fn sample() -> Plan<'static> {
     let inputs = r#"[{"name":"from","type":"address","indexed":true},{"name":"s","type":"string","indexed":true},
         {"name":"a","type":"uint8"},{"name":"b","type":"int256[3][]"},{"name":"c","type":"function"},
         {"name":"d","type":"tuple","components":[{"name":"x","type":"bytes"},{"name":"","type":"bytes7"}]},
@@ -27,7 +27,10 @@ fn sample() -> Plan {
 fn what_was_written_is_read() {
     let plan = sample();
     assert_eq!((plan.contracts.len(), plan.contracts[0].forms.len(), plan.contracts[1].narrowed), (2, 3, true));
-    assert_eq!(Plan::read(&plan.write()), Ok(plan));
+    let bytes = plan.write();
+    let read = Plan::read(&bytes);
+    assert_eq!(read.as_ref(), Ok(&plan));
+    assert_eq!(read.unwrap().check().unwrap(), [vec![[0x11; 20]], vec![[0x22; 20], [0x33; 20]]]);
 }
 
 #[test]
@@ -65,19 +68,21 @@ fn lists_that_lie_about_their_length_take_no_room() {
 
 #[test]
 fn what_could_not_have_been_built_is_refused() {
-    let spoils: [(&str, fn(&mut Plan)); 11] = [
-        ("no address", |plan| plan.contracts[0].addresses.clear()),
+    let spoils: [(&str, fn(&mut Plan<'static>)); 13] = [
+        ("no address", |plan| plan.owners = Owners::new([([1; 20], 0)])),
+        ("an address of no contract", |plan| plan.owners.0.to_mut()[0][20] = 2),
+        ("an address twice", |plan| plan.owners.0.to_mut().push([0x33; 24])),
+        ("addresses out of order", |plan| plan.owners.0.to_mut().reverse()),
         ("no event", |plan| plan.contracts[0].forms.clear()),
-        ("an address twice", |plan| plan.contracts[1].addresses[0] = plan.contracts[0].addresses[0]),
         ("a table twice", |plan| plan.contracts[0].forms[0].table = plan.contracts[1].forms[0].table.clone()),
         ("two forms alike", |plan| {
             let mut twin = plan.contracts[0].forms[0].clone();
-            twin.table.push('2');
+            twin.table = "twin".into();
             plan.contracts[0].forms.push(twin);
         }),
         ("a bad table", |plan| plan.contracts[0].forms[0].table = "A".into()),
         ("a bad column", |plan| plan.contracts[0].forms[0].params[0].column = "1a".into()),
-        ("an empty alias", |plan| plan.contracts[0].alias.clear()),
+        ("an empty alias", |plan| plan.contracts[0].alias = "".into()),
         ("a column twice", |plan| plan.contracts[0].forms[0].params[0].column = "a".into()),
         ("a companion's name", |plan| plan.contracts[0].forms[0].params[0].column = "f__raw".into()),
         ("too many topics", |plan| plan.contracts[0].forms[0].params.iter_mut().for_each(|param| param.indexed = true)),
@@ -85,7 +90,8 @@ fn what_could_not_have_been_built_is_refused() {
     for (what, spoil) in spoils {
         let mut plan = sample();
         spoil(&mut plan);
-        assert!(Plan::read(&plan.write()).is_err(), "{what} was accepted");
+        let bytes = plan.write();
+        assert!(Plan::read(&bytes).and_then(|plan| plan.check()).is_err(), "{what} was accepted");
     }
 }
 

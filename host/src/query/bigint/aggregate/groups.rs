@@ -132,6 +132,8 @@ impl GroupsAccumulator for ExactGroups {
     }
 
     fn size(&self) -> usize {
-        self.on_heap * HEAP_BYTES + self.totals.capacity() * size_of::<Total>() + self.counts.capacity() * size_of::<u64>()
+        self.on_heap * HEAP_BYTES
+            + self.totals.capacity() * size_of::<Total>()
+            + self.counts.capacity() * size_of::<u64>()
     }
 }
