@@ -43,4 +43,5 @@ fn bad_plan(error: BadPlan) -> Failure {
     failure("bad-plan", format!("the bundle's plan cannot be read: {}; build the bundle again", error.0))
 }
 
+#[cfg(feature = "export")]
 nuthatch_sdk::export_decoder!(StandardDecoder);

@@ -1,14 +1,14 @@
 //! `nuthatch bundle inspect`: what is in a bundle.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use nuthatch_registry::{Bundle, Chain, Interface, MAX_BUNDLE_BYTES};
+use nuthatch_registry::{Bundle, Chain, Interface};
 use serde_json::json;
 
 use super::Output;
+use super::nests::read_bundle;
 
 /// Show what a bundle is and holds
 ///
@@ -25,10 +25,7 @@ pub struct InspectArgs {
 
 pub(super) async fn run(args: InspectArgs) -> anyhow::Result<()> {
     let place = args.file.display();
-    let mut bytes = Vec::new();
-    std::fs::File::open(&args.file)
-        .and_then(|file| file.take(MAX_BUNDLE_BYTES as u64 + 1).read_to_end(&mut bytes))
-        .with_context(|| format!("{place} cannot be read"))?;
+    let bytes = read_bundle(&args.file)?;
     let bundle = Bundle::parse(&bytes).with_context(|| format!("{place} is not a bundle that can be used"))?;
     let interface = bundle.interface().with_context(|| format!("the code in {place} cannot be read"))?;
     let mut output = Output::new();

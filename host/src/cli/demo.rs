@@ -83,7 +83,7 @@ pub(super) async fn run(args: DemoArgs) -> anyhow::Result<()> {
     let building = host.clone();
     let (chain, nest) = tokio::task::spawn_blocking(move || {
         let built = nest_folder::build_files(&building, &nest_files(), DecoderChoice::Upgrade)?;
-        nests::ready(&building, built, None)
+        nests::ready(&building, built.into_loaded(), None)
     })
     .await
     .context("building the nest broke down")??;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::args::data_folder;
-use super::nests::load_folders;
+use super::nests::{self, NestOrigin};
 use super::{RpcArg, RpcSources, Usage, process, source};
 use crate::chain::RpcLimits;
 use crate::cursor::{Settings, Until};
@@ -30,16 +30,21 @@ Examples:
   nuthatch dev --dir usdc --dir weth --data ./data --rpc https://a.example --rpc https://b.example
       Two nests of one chain over two endpoints, in one data folder.
   nuthatch dev --dir eth --dir gno --data ./data --rpc mainnet=https://a.example --rpc gnosis=https://b.example
+  nuthatch dev --nest usdc-1.0.0.nest.wasm --data ./data --rpc https://node.example
+      A built bundle instead of a folder.
   nuthatch dev --backfill 5000 --rpc https://node.example
       Only the last 5,000 blocks and what follows.")]
 pub struct DevArgs {
-    /// Nest folder; may be given again
-    #[arg(long, value_name = "DIR", num_args = 1.., default_value = ".")]
+    /// Nest folder; may be given again [default without --nest: this folder]
+    #[arg(long, value_name = "DIR", num_args = 1..)]
     pub dir: Vec<PathBuf>,
+    /// Bundle file, run as it is; may be given again, needs --data
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub nest: Vec<PathBuf>,
     /// Endpoint of a node, or file:///….jsonl of a recorded chain; may be given again
     #[arg(long, value_name = "[CHAIN=]URL", num_args = 1..)]
     pub rpc: Vec<RpcArg>,
-    /// Data folder; needed with more than one --dir [default: DIR/.nuthatch]
+    /// Data folder; needed with more than one --dir or with --nest [default: DIR/.nuthatch]
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
     /// Where HTTP is answered
@@ -51,21 +56,27 @@ pub struct DevArgs {
 }
 
 pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
-    let (data, folder) = match (&args.data, args.dir.as_slice()) {
-        (Some(data), _) => (data.clone(), Folder::Shared),
-        (None, [dir]) => (data_folder(dir), Folder::OfOneNest),
-        (None, _) => {
+    let folders = match args.dir.as_slice() {
+        [] if args.nest.is_empty() => vec![PathBuf::from(".")],
+        given => given.to_vec(),
+    };
+    let (data, folder) = match (&args.data, folders.as_slice(), args.nest.as_slice()) {
+        (Some(data), ..) => (data.clone(), Folder::Shared),
+        (None, [dir], []) => (data_folder(dir), Folder::OfOneNest),
+        (None, ..) => {
             return Err(Usage::error(
-                "with more than one --dir the data needs a folder of its own: give --data FOLDER",
+                "with more than one --dir, or with --nest, the data needs a folder of its own: give --data FOLDER",
             ));
         }
     };
+    let origins = folders.iter().cloned().map(NestOrigin::Folder);
+    let origins = origins.chain(args.nest.into_iter().map(NestOrigin::Bundle)).collect();
     let listener = process::listen(args.listen).await?;
     let metrics = process::Metrics::install()?;
     let host = Arc::new(PluginHost::new(PluginLimits::default())?);
-    let nests = load_folders(host, args.dir.clone(), args.backfill).await?;
+    let nests = nests::load(host, origins, args.backfill).await?;
     let in_use: Vec<ChainId> = nests.keys().copied().collect();
-    let urls = RpcSources::new(args.rpc, args.dir.iter().map(PathBuf::as_path))?;
+    let urls = RpcSources::new(args.rpc, folders.iter().map(PathBuf::as_path))?;
     let mut chains = Vec::new();
     for (chain, nests) in nests {
         let source = source::open(chain, &urls.urls(chain, &in_use)?, RpcLimits::default()).await?;

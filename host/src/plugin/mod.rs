@@ -13,6 +13,7 @@
 //!   rejected, or ignored, or the output is invalid.
 
 mod budget;
+mod bundle;
 mod call;
 mod decode;
 mod describe;
@@ -32,6 +33,7 @@ mod v1;
 mod validate;
 
 pub use budget::Budget;
+pub use bundle::{BundleLoadError, LoadedBundle, load_bundle};
 pub use call::{CallError, Plugin};
 pub use decode::{Counts, DecodeError, Decoded, Decoder};
 pub use describe::Description;

@@ -13,7 +13,7 @@ use nuthatch_registry::{
     PlanConfigError,
 };
 
-use super::{CallError, LoadError, Plugin, PluginHost};
+use super::{CallError, LoadError, LoadedBundle, Plugin, PluginHost};
 
 /// The standard decoder that this binary carries.
 pub const STANDARD_DECODER: &[u8] = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../bundles/dist/abi.wasm"));
@@ -73,6 +73,13 @@ pub struct BuiltNest {
     pub plugin: Plugin,
     /// What nest.lock has to say, where it does not say so yet.
     pub new_lock: Option<String>,
+}
+
+impl BuiltNest {
+    /// What runs.
+    pub fn into_loaded(self) -> LoadedBundle {
+        LoadedBundle { bundle: self.bundle, plugin: self.plugin }
+    }
 }
 
 impl fmt::Debug for BuiltNest {
