@@ -6,4 +6,5 @@ pub mod demo_chain;
 pub mod guests;
 pub mod mock_rpc;
 pub mod process;
+pub mod real_data;
 pub mod token;

@@ -1,38 +1,13 @@
 //! Real logs and recorded answers of real nodes, through the parser and the replay source.
 #![allow(clippy::unwrap_used)]
 
-use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::Write;
 
 use alloy_primitives::hex;
-use flate2::read::GzDecoder;
 use nuthatch::chain::{LogFilters, ReplayOptions, ReplaySource, Source, Tip, derived_block_hash, parse_logs_answer};
 use nuthatch::model::{BlockNumber, BlockRange, ChainId, LogFilter, LogView};
+use nuthatch_tests::real_data::{self as real, number};
 use serde_json::Value;
-
-/// The folder of real data; none, with one line said, where it is not given and not required.
-fn real_data() -> Option<PathBuf> {
-    match std::env::var_os("NUTHATCH_REAL_DATA") {
-        Some(folder) => Some(folder.into()),
-        None if std::env::var_os("NUTHATCH_REQUIRE_REAL_DATA").is_some_and(|value| value == "1") => {
-            panic!("NUTHATCH_REAL_DATA is not set, and NUTHATCH_REQUIRE_REAL_DATA=1 wants it")
-        }
-        None => {
-            println!("skipped: NUTHATCH_REAL_DATA is not set");
-            None
-        }
-    }
-}
-
-fn unpack(path: &Path) -> String {
-    let mut text = String::new();
-    GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
-    text
-}
-
-fn number(value: &Value) -> u64 {
-    value.as_str().map_or(0, |text| u64::from_str_radix(&text[2..], 16).unwrap())
-}
 
 fn check_log(json: &Value, log: &LogView<'_>) {
     assert_eq!(json["address"].as_str().unwrap(), format!("{:#x}", log.address));
@@ -54,15 +29,14 @@ fn check_log(json: &Value, log: &LogView<'_>) {
 
 #[tokio::test]
 async fn recorded_logs_come_out_as_they_stand_in_the_file() {
-    let Some(folder) = real_data() else { return };
+    let Some(folder) = real::folder() else { return };
     let everything = LogFilter { addresses: vec![], topics: vec![], start_block: 0 };
     let everything = LogFilters::parse(&[everything]).unwrap();
     let mut all = 0;
     for entry in std::fs::read_dir(folder.join("logs")).unwrap() {
-        let text = unpack(&entry.unwrap().path());
+        let mut lines = real::lines(&entry.unwrap().path());
         let mut file = tempfile::NamedTempFile::new().unwrap();
-        file.write_all(text.as_bytes()).unwrap();
-        let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        lines.iter().for_each(|line| writeln!(file, "{line}").unwrap());
         lines.sort_by_key(|line| (number(&line["blockNumber"]), number(&line["logIndex"])));
         let source = ReplaySource::open(file.path(), ReplayOptions::default()).unwrap();
         assert_eq!(source.chain_id(), ChainId(lines[0]["chainId"].as_u64().unwrap()));
@@ -86,10 +60,9 @@ async fn recorded_logs_come_out_as_they_stand_in_the_file() {
 
 #[test]
 fn answers_of_real_nodes_parse() {
-    let Some(folder) = real_data() else { return };
+    let Some(folder) = real::folder() else { return };
     let (mut answers, mut logs) = (0, 0);
-    for line in unpack(&folder.join("tapes/rpc_tests_pairs.jsonl.gz")).lines() {
-        let pair: Value = serde_json::from_str(line).unwrap();
+    for pair in real::lines(&folder.join("tapes/rpc_tests_pairs.jsonl.gz")) {
         let Some(expected) = pair["response"]["result"].as_array() else { continue };
         if pair["request"]["method"] != "eth_getLogs" {
             continue;

@@ -188,7 +188,7 @@ proptest! {
             let args = params.iter().zip(values).map(|((ty, _), value)| {
                 json!(["", canonical(ty), oracle(value), "data"])
             });
-            real::assert_equals(row, &args.collect(), &format!("{params:?}"));
+            spelled::assert_equals(row, &args.collect(), &format!("{params:?}"));
             for (column, _, value) in row.iter().filter(|(column, _, _)| column.ends_with("__raw")) {
                 prop_assert!(value.is_none(), "{} is set", column);
             }

@@ -1,5 +1,6 @@
 //! Guests for tests: the hostile one, and small ones assembled from text for what Rust cannot express.
 
+mod altered;
 mod core;
 
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use nuthatch::plugin::{
     Budget, DecodeError, Decoded, Decoder, LogLevel, LogLine, LogSink, Plugin, PluginHost, PluginLimits,
 };
 
+pub use self::altered::{Change, altered_bundle};
 pub use self::core::{Core, NEST_WIT, component, wat_component};
 
 /// Contract whose logs the hostile guest's filter names.

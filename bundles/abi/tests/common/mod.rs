@@ -1,7 +1,7 @@
 //! Logs in, rows out, as a host would see them: read by the rules of the interface, not by the builders' code.
 #![allow(dead_code, clippy::unwrap_used)]
 
-pub mod real;
+pub mod spelled;
 
 use nuthatch_bundle_abi::StandardDecoder;
 use nuthatch_sdk::{Column, Decoded, Decoder, Failure, LogBatch, ManifestPart, Values};

@@ -1,5 +1,6 @@
-//! The real data, in the folder that NUTHATCH_REAL_DATA names.
-#![allow(dead_code, clippy::unwrap_used)]
+//! Real logs, and the rows that four independent decoders agree on: the folder that NUTHATCH_REAL_DATA names. It is read
+//! there and never copied into the project.
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc)]
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -78,19 +79,27 @@ pub fn spelled(json: &str) -> String {
     serde_json::from_str::<Ordered>(json).unwrap().0.to_string()
 }
 
-/// A row's values against the oracle's arguments: by place, companions left out.
-pub fn assert_equals(row: &super::Row, args: &Value, what: &dyn std::fmt::Display) {
-    let values: Vec<_> = row.iter().filter(|(column, _, _)| !column.ends_with("__raw")).collect();
+/// One value of an answer: column, type, JSON as it came; a json column as its text.
+pub type AnswerCell<'a> = (&'a str, &'a str, &'a Value);
+
+/// The own columns of an answer's row against the oracle's arguments: by place, companions left out.
+pub fn assert_equals(row: &[AnswerCell<'_>], args: &Value, what: &dyn std::fmt::Display) {
+    let values: Vec<_> = row.iter().filter(|(column, ..)| !column.ends_with("__raw")).collect();
     let args = args.as_array().unwrap();
     assert_eq!(values.len(), args.len(), "{what}");
     for ((column, ty, value), arg) in values.into_iter().zip(args) {
-        let value = value.as_deref().unwrap();
-        let (found, wanted) = match (ty.as_str(), &arg[2]) {
-            ("json", wanted) => (spelled(value), wanted.to_string()),
-            (_, Value::Bool(wanted)) => (value.to_owned(), wanted.to_string()),
+        let found = match value {
+            Value::String(text) if *ty == "json" => spelled(text),
+            Value::String(text) => text.clone(),
+            Value::Number(_) | Value::Bool(_) => value.to_string(),
+            other => panic!("{what}, column {column}: {other}"),
+        };
+        let wanted = match &arg[2] {
+            wanted if *ty == "json" => wanted.to_string(),
+            Value::Bool(wanted) => wanted.to_string(),
             // NUL is not kept in text, but in its companion.
-            ("string", wanted) => (value.to_owned(), wanted.as_str().unwrap().replace('\0', "\u{fffd}")),
-            (_, wanted) => (value.to_owned(), wanted.as_str().unwrap().to_owned()),
+            wanted if *ty == "string" => wanted.as_str().unwrap().replace('\0', "\u{fffd}"),
+            wanted => wanted.as_str().unwrap().to_owned(),
         };
         assert_eq!(found, wanted, "{what}, column {column}");
         let wanted = match arg[3].as_str().unwrap() {
@@ -98,6 +107,11 @@ pub fn assert_equals(row: &super::Row, args: &Value, what: &dyn std::fmt::Displa
             _ if arg[1].as_str().unwrap().contains(['[', '(']) => "json",
             _ => arg[1].as_str().unwrap(),
         };
-        assert_eq!(ty, wanted, "{what}, column {column}");
+        assert_eq!(*ty, wanted, "{what}, column {column}");
     }
+}
+
+/// A JSON-RPC number.
+pub fn number(value: &Value) -> u64 {
+    value.as_str().map_or(0, |text| u64::from_str_radix(text.trim_start_matches("0x"), 16).unwrap())
 }
