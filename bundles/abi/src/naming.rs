@@ -57,7 +57,7 @@ fn starts_word(before: char, char: char, after: &[char]) -> bool {
     }
     // The last capital of a run begins the next word, unless a lone `s` makes the run a plural: `tokenIDs`.
     let lower = |place: usize| after.get(place).is_some_and(char::is_ascii_lowercase);
-    lower(0) && !(after[0] == 's' && !lower(1))
+    lower(0) && (after[0] != 's' || lower(1))
 }
 
 /// Cut to `max` characters: what is cut is told apart by the hash of `whole`.

@@ -181,7 +181,7 @@ pub enum NestFolderError {
         /// The folder of the nest.
         place: String,
         /// What the decoder said.
-        source: CallError,
+        source: Box<CallError>,
     },
     /// The decoder cannot describe its own plan.
     #[error("the decoder does not describe its own plan: {0}")]
@@ -236,7 +236,9 @@ pub fn build_files<F: NestFiles + ?Sized>(
     let config = toml.plan_config(&files)?;
 
     let plugin = host.load(STANDARD_DECODER)?;
-    let plan = plugin.plan(&config).map_err(|source| NestFolderError::Plan { place: place.clone(), source })?;
+    let plan = plugin
+        .plan(&config)
+        .map_err(|source| NestFolderError::Plan { place: place.clone(), source: Box::new(source) })?;
     let described = plugin.describe(&plan).map_err(NestFolderError::Describe)?;
     if described.tables.is_empty() {
         return Err(NestFolderError::NoTables { place });

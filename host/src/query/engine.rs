@@ -205,13 +205,13 @@ enum What {
 
 async fn run(inner: Arc<Inner>, nest: NestName, what: What) -> Result<Page, QueryError> {
     match tries(&inner, &nest, &what).await? {
-        Cut::Page(page) => Ok(page),
+        Cut::Page(page) => Ok(*page),
         Cut::OneLog(key) => {
             let What::Page(request) = what else {
                 return Err(QueryError::Internal("only pages are cut".to_owned()));
             };
             match tries(&inner, &nest, &What::WholeLog(request, key)).await? {
-                Cut::Page(page) => Ok(Page { next: Next::After(key), ..page }),
+                Cut::Page(page) => Ok(Page { next: Next::After(key), ..*page }),
                 Cut::OneLog(_) => Err(QueryError::Internal("one log's rows were cut".to_owned())),
             }
         }
@@ -250,7 +250,7 @@ async fn attempt(inner: &Inner, nest: &NestName, what: &What) -> Result<Cut, End
         Planned::Run(plan) => plan,
         Planned::Ready(schema, batch) => {
             let answer = Answer::new(&schema, vec![batch], Meta::of(&snapshot));
-            return Ok(Cut::Page(Page { answer, next: Next::End }));
+            return Ok(Cut::Page(Box::new(Page { answer, next: Next::End })));
         }
     };
     let optimized = state.optimize(&logical).map_err(failed)?;
@@ -273,7 +273,7 @@ async fn attempt(inner: &Inner, nest: &NestName, what: &What) -> Result<Cut, End
         What::Page(request) => {
             page::cut(answer, &schema, request.limit).map_err(|error| failed(DataFusionError::from(error)))
         }
-        What::Sql(_) | What::WholeLog(..) => Ok(Cut::Page(Page { answer, next: Next::End })),
+        What::Sql(_) | What::WholeLog(..) => Ok(Cut::Page(Box::new(Page { answer, next: Next::End }))),
     }
 }
 

@@ -126,7 +126,7 @@ pub fn whole_log(request: &PageRequest, schema: &Schema, key: PageKey) -> Result
 /// What to do with the rows that [`statement`] read.
 pub enum Cut {
     /// They are the page.
-    Page(Page),
+    Page(Box<Page>),
     /// All are of one log, and there may be more of it.
     OneLog(PageKey),
 }
@@ -134,9 +134,9 @@ pub enum Cut {
 /// Cuts one row more than a page back to a page.
 pub fn cut(mut answer: Answer, schema: &Schema, limit: usize) -> Result<Cut, arrow::error::ArrowError> {
     if answer.rows() <= limit {
-        return Ok(Cut::Page(Page { answer, next: Next::End }));
+        return Ok(Cut::Page(Box::new(Page { answer, next: Next::End })));
     }
-    let Some(first) = answer.batches.first() else { return Ok(Cut::Page(Page { answer, next: Next::End })) };
+    let Some(first) = answer.batches.first() else { return Ok(Cut::Page(Box::new(Page { answer, next: Next::End }))) };
     let all = concat_batches(&first.schema(), &answer.batches)?;
     let (keep, next) = match keys(schema, &all) {
         None => (limit, Next::Unordered),
@@ -151,7 +151,7 @@ pub fn cut(mut answer: Answer, schema: &Schema, limit: usize) -> Result<Cut, arr
         }
     };
     answer.batches = vec![all.slice(0, keep)];
-    Ok(Cut::Page(Page { answer, next }))
+    Ok(Cut::Page(Box::new(Page { answer, next })))
 }
 
 fn keys<'a>(schema: &Schema, rows: &'a RecordBatch) -> Option<(&'a UInt64Array, &'a UInt64Array)> {

@@ -132,7 +132,7 @@ fn decimal(out: &mut String, mut limbs: [u64; 4]) {
         for limb in limbs[..top].iter_mut().rev() {
             let high = rest << 32 | *limb >> 32;
             let low = (high % CHUNK) << 32 | *limb & 0xffff_ffff;
-            *limb = (high / CHUNK) << 32 | low / CHUNK;
+            *limb = ((high / CHUNK) << 32) | (low / CHUNK);
             rest = low % CHUNK;
         }
         for _ in 0..9 {

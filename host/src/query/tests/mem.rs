@@ -29,6 +29,9 @@ pub struct Mem {
     pub fetched: AtomicUsize,
 }
 
+/// Chunks with their bytes.
+type Stored = Vec<(ChunkMeta, Bytes)>;
+
 #[derive(Default)]
 struct Inner {
     endpoints: Vec<Endpoint>,
@@ -38,7 +41,7 @@ struct Inner {
     head: Option<BlockRef>,
     halted: Option<String>,
     /// Chunks to lose at the next fetch of their bytes, with what replaces them.
-    vanishing: Vec<(ChunkId, DatasetId, Vec<(ChunkMeta, Bytes)>)>,
+    vanishing: Vec<(ChunkId, DatasetId, Stored)>,
 }
 
 pub fn block(number: u64) -> BlockRef {

@@ -68,7 +68,8 @@ fn lists_that_lie_about_their_length_take_no_room() {
 
 #[test]
 fn what_could_not_have_been_built_is_refused() {
-    let spoils: [(&str, fn(&mut Plan<'static>)); 13] = [
+    type Spoil = fn(&mut Plan<'static>);
+    let spoils: [(&str, Spoil); 13] = [
         ("no address", |plan| plan.owners = Owners::new([([1; 20], 0)])),
         ("an address of no contract", |plan| plan.owners.0.to_mut()[0][20] = 2),
         ("an address twice", |plan| plan.owners.0.to_mut().push([0x33; 24])),
