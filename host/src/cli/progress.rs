@@ -14,8 +14,6 @@ use crate::model::{ChainId, ChainProgress, Phase, Progress};
 const LINE_EVERY: Duration = Duration::from_secs(5);
 /// Lines of a chain that is at the head and quiet are this far apart.
 const QUIET_LINE_EVERY: Duration = Duration::from_secs(60);
-/// A rate forgets what is older than about this.
-const RATE_WINDOW: f64 = 10.0;
 
 static BARS: LazyLock<MultiProgress> = LazyLock::new(MultiProgress::new);
 
@@ -44,14 +42,12 @@ impl Reporting {
 pub async fn report(mut progress: watch::Receiver<Progress>, reporting: Reporting) {
     let mut bars = (reporting == Reporting::Bars).then(Bars::default);
     let mut lines = Lines::default();
-    let mut rates = Rates::default();
     loop {
         let chains = progress.borrow_and_update().chains.clone();
         for chain in &chains {
-            let rate = rates.blocks_per_second(chain, Instant::now());
             match &mut bars {
-                Some(bars) => bars.show(chain, rate),
-                None => lines.show(chain, rate, Instant::now()),
+                Some(bars) => bars.show(chain),
+                None => lines.show(chain, Instant::now()),
             }
         }
         let next = tokio::time::timeout(LINE_EVERY, progress.changed()).await;
@@ -64,36 +60,10 @@ pub async fn report(mut progress: watch::Receiver<Progress>, reporting: Reportin
     }
 }
 
-/// Blocks a second, averaged with a memory of [`RATE_WINDOW`] seconds.
-#[derive(Default)]
-struct Rates(BTreeMap<ChainId, Rate>);
-
-struct Rate {
-    at: Instant,
-    next: u64,
-    per_second: Option<f64>,
-}
-
-impl Rates {
-    fn blocks_per_second(&mut self, chain: &ChainProgress, now: Instant) -> Option<f64> {
-        let next = chain.done.map_or(chain.first.0, |done| done.next().0);
-        let rate = self.0.entry(chain.chain).or_insert(Rate { at: now, next, per_second: None });
-        let seconds = now.duration_since(rate.at).as_secs_f64();
-        if seconds >= 0.5 {
-            // A rollback moves backwards; it is not a rate.
-            let seen = next.saturating_sub(rate.next) as f64 / seconds;
-            let weight = 1.0 - (-seconds / RATE_WINDOW).exp();
-            rate.per_second = Some(rate.per_second.map_or(seen, |old| old + (seen - old) * weight));
-            (rate.at, rate.next) = (now, next);
-        }
-        rate.per_second
-    }
-}
-
-/// How long the rest takes at this rate.
-fn eta(chain: &ChainProgress, blocks_per_second: Option<f64>) -> Option<Duration> {
+/// How long the rest takes at the rate of late.
+fn eta(chain: &ChainProgress) -> Option<Duration> {
     let behind = chain.blocks_behind()? as f64;
-    let rate = blocks_per_second.filter(|rate| *rate > 0.001)?;
+    let rate = chain.blocks_per_second.filter(|rate| *rate > 0.001)?;
     Duration::try_from_secs_f64(behind / rate).ok()
 }
 
@@ -141,12 +111,12 @@ fn grouped(number: u64) -> String {
 }
 
 /// What a bar says behind its bar.
-fn message(chain: &ChainProgress, blocks_per_second: Option<f64>) -> String {
+fn message(chain: &ChainProgress) -> String {
     let done = chain.done.map_or_else(|| "-".to_owned(), |done| grouped(done.0));
     let head = chain.head.map_or_else(|| "?".to_owned(), |head| grouped(head.0));
     let mut text = format!("block {done} of {head}");
     if chain.phase == Phase::Backfill {
-        if let Some(rate) = blocks_per_second {
+        if let Some(rate) = chain.blocks_per_second {
             text.push_str(&format!(", {} blocks/s", grouped(rate.round() as u64)));
         }
         text.push_str(&format!(
@@ -154,7 +124,7 @@ fn message(chain: &ChainProgress, blocks_per_second: Option<f64>) -> String {
             grouped(chain.logs_per_second.round() as u64),
             grouped(chain.rows_per_second.round() as u64)
         ));
-        if let Some(left) = eta(chain, blocks_per_second) {
+        if let Some(left) = eta(chain) {
             text.push_str(&format!(", {} left", span(left)));
         }
     } else if let Some(lag) = chain.lag {
@@ -175,7 +145,7 @@ fn names(chain: &ChainProgress) -> String {
 struct Bars(BTreeMap<ChainId, ProgressBar>);
 
 impl Bars {
-    fn show(&mut self, chain: &ChainProgress, blocks_per_second: Option<f64>) {
+    fn show(&mut self, chain: &ChainProgress) {
         let bar = self.0.entry(chain.chain).or_insert_with(|| {
             let bar = BARS.add(ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr_with_hz(8)));
             if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:24} {percent:>3}% {wide_msg}") {
@@ -189,7 +159,7 @@ impl Bars {
             bar.set_length(all);
             bar.set_position(all.saturating_sub(behind));
         }
-        bar.set_message(message(chain, blocks_per_second));
+        bar.set_message(message(chain));
     }
 
     fn clear(self) {
@@ -217,7 +187,7 @@ impl Lines {
         due
     }
 
-    fn show(&mut self, chain: &ChainProgress, blocks_per_second: Option<f64>, now: Instant) {
+    fn show(&mut self, chain: &ChainProgress, now: Instant) {
         if !self.due(chain, now) {
             return;
         }
@@ -229,12 +199,10 @@ impl Lines {
             done = chain.done.map(|done| done.0),
             head = chain.head.map(|head| head.0),
             rows = chain.rows,
-            blocks_per_second = blocks_per_second.map(f64::round),
+            blocks_per_second = chain.blocks_per_second.map(f64::round),
             logs_per_second = chain.logs_per_second.round(),
             rows_per_second = chain.rows_per_second.round(),
-            eta_seconds = (chain.phase == Phase::Backfill)
-                .then(|| eta(chain, blocks_per_second).map(|left| left.as_secs()))
-                .flatten(),
+            eta_seconds = (chain.phase == Phase::Backfill).then(|| eta(chain).map(|left| left.as_secs())).flatten(),
             lag_seconds = chain.lag.map(|lag| lag.as_secs()),
             "progress"
         );
@@ -255,6 +223,7 @@ mod tests {
             done: done.map(BlockNumber),
             head: Some(BlockNumber(head)),
             rows: 1_234_567,
+            blocks_per_second: Some(100.0),
             rows_per_second: 20_000.4,
             logs_per_second: 20_001.0,
             lag: Some(Duration::from_secs(75)),
@@ -264,36 +233,22 @@ mod tests {
 
     #[test]
     fn a_backfill_tells_rates_and_what_is_left() {
-        let mut rates = Rates::default();
-        let start = Instant::now();
-        assert_eq!(rates.blocks_per_second(&chain(None, 10_999, Phase::Backfill), start), None);
-        let at = chain(Some(1_999), 10_999, Phase::Backfill);
-        let rate = rates.blocks_per_second(&at, start + Duration::from_secs(10));
-        assert_eq!(rate, Some(100.0));
         assert_eq!(
-            message(&at, rate),
+            message(&chain(Some(1_999), 10_999, Phase::Backfill)),
             "block 1,999 of 10,999, 100 blocks/s, 20,001 logs/s, 20,000 rows/s, 1m 30s left, 1,234,567 rows, backfill"
         );
+        let stuck = ChainProgress { blocks_per_second: Some(0.0), ..chain(Some(1_999), 10_999, Phase::Backfill) };
+        assert_eq!(eta(&stuck), None);
     }
 
     #[test]
     fn at_the_head_the_lag_is_told_and_a_halt_tells_why() {
         assert_eq!(
-            message(&chain(Some(9), 10, Phase::Tip), Some(0.1)),
+            message(&chain(Some(9), 10, Phase::Tip)),
             "block 9 of 10, 1m 15s behind, 1,234,567 rows, at the head"
         );
-        let halted = message(&chain(Some(9), 10, Phase::Halted("fork below 7".to_owned())), None);
+        let halted = message(&chain(Some(9), 10, Phase::Halted("fork below 7".to_owned())));
         assert!(halted.ends_with("HALTED: fork below 7"), "{halted}");
-    }
-
-    #[test]
-    fn a_rollback_is_no_rate() {
-        let mut rates = Rates::default();
-        let start = Instant::now();
-        rates.blocks_per_second(&chain(Some(2_000), 3_000, Phase::Tip), start);
-        let back = chain(Some(1_990), 3_000, Phase::Tip);
-        assert_eq!(rates.blocks_per_second(&back, start + Duration::from_secs(1)), Some(0.0));
-        assert_eq!(eta(&back, Some(0.0)), None);
     }
 
     #[test]

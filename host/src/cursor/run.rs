@@ -169,7 +169,8 @@ impl Cursor {
             return Ok(Turn::Halted);
         }
         let head = work.source.head().await?;
-        status.send_modify(|status| status.head = Some(head.number));
+        let head_time = (!work.source.finished()).then_some(head.timestamp);
+        status.send_modify(|status| (status.head, status.head_time) = (Some(head.number), head_time));
 
         let mut worked = work.advance_final(&mut state).await?;
         let before = tip_of(&state);
@@ -241,6 +242,7 @@ impl Cursor {
                 }
                 _ => Phase::CatchingUp,
             };
+            status.measure();
         });
     }
 

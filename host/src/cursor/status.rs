@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use metrics::gauge;
+
 use crate::model::{BlockNumber, BlockRef, ChainId, DatasetId, Fault, NestName};
 
 /// What a cursor is doing.
@@ -46,6 +48,8 @@ pub struct CursorStatus {
     pub phase: Phase,
     /// The chain's head as last seen.
     pub head: Option<BlockNumber>,
+    /// The head's time, unix seconds. None for a recorded chain that has been played: its time says nothing.
+    pub head_time: Option<u64>,
     /// The final block in the store.
     pub final_block: Option<BlockRef>,
     /// The block that the cursor stands on.
@@ -67,11 +71,13 @@ pub struct CursorStatus {
 }
 
 impl CursorStatus {
-    pub(super) fn new(chain_id: ChainId) -> Self {
+    /// Before the first turn.
+    pub fn new(chain_id: ChainId) -> Self {
         CursorStatus {
             chain_id,
             phase: Phase::Starting,
             head: None,
+            head_time: None,
             final_block: None,
             tip: None,
             datasets: Vec::new(),
@@ -81,6 +87,30 @@ impl CursorStatus {
             halted: None,
             trouble: None,
             last_good: Instant::now(),
+        }
+    }
+
+    /// Tells the metrics where it stands.
+    pub(super) fn measure(&self) {
+        let chain = self.chain_id.to_string();
+        let block = |name: &'static str, number: Option<BlockNumber>| {
+            if let Some(number) = number {
+                gauge!(name, "chain" => chain.clone()).set(number.0 as f64);
+            }
+        };
+        block("nuthatch_chain_head_block", self.head);
+        block("nuthatch_chain_tip_block", self.tip.map(|tip| tip.number));
+        block("nuthatch_chain_final_block", self.final_block.map(|block| block.number));
+        gauge!("nuthatch_chain_halted", "chain" => chain.clone()).set(f64::from(u8::from(self.halted.is_some())));
+        for dataset in &self.datasets {
+            for nest in &dataset.nests {
+                let label = nest.to_string();
+                if let Some(done) = dataset.done_to {
+                    gauge!("nuthatch_nest_done_block", "nest" => label.clone()).set(done.0 as f64);
+                }
+                let quarantined = f64::from(u8::from(dataset.fault.is_some()));
+                gauge!("nuthatch_nest_quarantined", "nest" => label).set(quarantined);
+            }
         }
     }
 }

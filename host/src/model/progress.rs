@@ -26,11 +26,13 @@ pub struct ChainProgress {
     pub head: Option<BlockNumber>,
     /// Rows committed since the process started.
     pub rows: u64,
+    /// Blocks done a second, lately; none before that can be told.
+    pub blocks_per_second: Option<f64>,
     /// Rows committed a second, lately.
     pub rows_per_second: f64,
     /// Logs decoded a second, lately.
     pub logs_per_second: f64,
-    /// Age of the last block that is done.
+    /// Age of the last block that is done, where that is the head of a living chain.
     pub lag: Option<Duration>,
     /// What the cursor does.
     pub phase: Phase,
