@@ -34,14 +34,14 @@ impl Runner {
     pub async fn decode(&self, logs: &LogBatch, range: BlockRange) -> Result<Rows, CursorError> {
         let own = Arc::new(self.filters.select(logs).within(range));
         match self.nest.decoder.decode(own.clone()).await {
-            Ok(decoded) => self.rows(decoded, range, None),
+            Ok(decoded) => self.rows(decoded, range, None).await,
             Err(DecodeError::Fault(fault)) => {
                 let before = fault.block.number.prev().and_then(|last| BlockRange::new(range.first, last));
                 let Some(before) = before else {
                     return Ok(self.nothing(fault));
                 };
                 match self.nest.decoder.decode(Arc::new(own.within(before))).await {
-                    Ok(decoded) => self.rows(decoded, before, Some(fault)),
+                    Ok(decoded) => self.rows(decoded, before, Some(fault)).await,
                     Err(DecodeError::Fault(_)) => Ok(self.nothing(fault)),
                     Err(DecodeError::Host(reason)) => Err(self.host(reason)),
                 }
@@ -58,26 +58,26 @@ impl Runner {
         Rows { dataset: self.dataset, last: None, chunks: Vec::new(), logs: 0, rows: 0, fault: Some(fault) }
     }
 
-    fn rows(&self, decoded: Decoded, range: BlockRange, fault: Option<Fault>) -> Result<Rows, CursorError> {
-        let events = decoded.tables.iter().map(|(place, batch)| (TableId::Event(*place), batch));
-        let rejected = decoded.rejected.iter().map(|batch| (TableId::Rejected, batch));
-        let ignored = decoded.ignored.iter().map(|batch| (TableId::Ignored, batch));
-        let mut chunks = Vec::new();
-        for (table, batch) in events.chain(rejected).chain(ignored) {
-            if batch.num_rows() == 0 {
-                continue;
-            }
-            let bytes = chunk::encode(batch)
-                .map_err(|error| CursorError::Rows { nest: self.nest.name.clone(), reason: error.to_string() })?;
-            chunks.push(NewChunk { table, range, rows: batch.num_rows() as u64, bytes });
-        }
-        Ok(Rows {
-            dataset: self.dataset,
-            last: Some(range.last),
-            chunks,
-            logs: decoded.counts.logs as u64,
-            rows: decoded.counts.rows as u64,
-            fault,
-        })
+    /// Encodes where it does not hold up what waits.
+    async fn rows(&self, decoded: Decoded, range: BlockRange, fault: Option<Fault>) -> Result<Rows, CursorError> {
+        let (logs, rows) = (decoded.counts.logs as u64, decoded.counts.rows as u64);
+        let encoded = tokio::task::spawn_blocking(move || encode(&decoded, range)).await;
+        let encoded = encoded.map_err(|error| self.host(error))?;
+        let chunks =
+            encoded.map_err(|error| CursorError::Rows { nest: self.nest.name.clone(), reason: error.to_string() })?;
+        Ok(Rows { dataset: self.dataset, last: Some(range.last), chunks, logs, rows, fault })
     }
+}
+
+/// A chunk for each table that has rows.
+fn encode(decoded: &Decoded, range: BlockRange) -> Result<Vec<NewChunk>, chunk::BadChunk> {
+    let events = decoded.tables.iter().map(|(place, batch)| (TableId::Event(*place), batch));
+    let rejected = decoded.rejected.iter().map(|batch| (TableId::Rejected, batch));
+    let ignored = decoded.ignored.iter().map(|batch| (TableId::Ignored, batch));
+    let filled = events.chain(rejected).chain(ignored).filter(|(_, batch)| batch.num_rows() > 0);
+    filled
+        .map(|(table, batch)| {
+            Ok(NewChunk { table, range, rows: batch.num_rows() as u64, bytes: chunk::encode(batch)? })
+        })
+        .collect()
 }

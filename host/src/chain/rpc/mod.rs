@@ -78,7 +78,7 @@ impl Default for RpcLimits {
             },
             in_flight: 6,
             body_cap: 96 << 20,
-            batch_cap: 256 << 20,
+            batch_cap: 64 << 20,
             header_batch: 50,
             range: RangeBounds { first: 512, max: 100_000, logs: 20_000 },
             addresses: 500,
