@@ -24,7 +24,7 @@ fn the_committed_recording_is_what_the_generator_writes() {
     assert!(committed.len() <= 3_000_000, "{} bytes", committed.len());
     assert!(
         committed == demo_chain::record(&demo_chain::blocks()),
-        "chain.jsonl is not up to date; run `cargo run -p nuthatch-tests --bin demo-chain`"
+        "chain.jsonl is not up to date; run `cargo run --bin demo-chain`"
     );
 }
 

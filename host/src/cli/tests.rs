@@ -13,6 +13,6 @@ fn the_reference_in_docs_is_what_the_program_says() {
     let committed = std::fs::read_to_string(path).unwrap_or_default();
     assert!(
         committed == help::markdown(),
-        "docs/cli.md is not up to date; run `cargo run -p nuthatch -- help --markdown > docs/cli.md`"
+        "docs/cli.md is not up to date; run `cargo run --bin nuthatch -- help --markdown > docs/cli.md`"
     );
 }

@@ -1,4 +1,4 @@
-//! Writes the recorded chain that `nuthatch demo` replays: `cargo run -p nuthatch-tests --bin demo-chain`.
+//! Writes the recorded chain that `nuthatch demo` replays: `cargo run --bin demo-chain`.
 
 use anyhow::Context as _;
 use nuthatch_tests::demo_chain;
