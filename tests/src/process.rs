@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -58,7 +59,7 @@ fn command(exe: &str, folder: &Path, args: &[&str]) -> Command {
 
 /// A running `nuthatch dev`.
 pub struct Dev {
-    child: Child,
+    child: Mutex<Child>,
     url: String,
     log: PathBuf,
     http: reqwest::Client,
@@ -91,7 +92,7 @@ impl Dev {
         let url = tokio::time::timeout(PATIENCE, serving).await.context("dev never said where it serves")??;
         // Drained, so that the child never blocks on a full pipe.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-        Ok(Dev { child, url, log, http: client(PATIENCE)? })
+        Ok(Dev { child: Mutex::new(child), url, log, http: client(PATIENCE)? })
     }
 
     /// Where it serves, without a slash at the end.
@@ -101,7 +102,15 @@ impl Dev {
 
     /// Process id.
     pub fn pid(&self) -> Option<u32> {
-        self.child.id()
+        self.child().id()
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn into_child(self) -> Child {
+        self.child.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All that it has written to standard error so far.
@@ -143,6 +152,11 @@ impl Dev {
             {
                 return Ok(rows.clone());
             }
+            let answer = answer.map_err(|error| format!("{error:#}"));
+            // Whoever is gone never gets there.
+            if let Some(end) = self.child().try_wait()? {
+                bail!("dev ended with {end} before '{query}' got there; last answer: {answer:?}; log: {}", self.log());
+            }
             if started.elapsed() > PATIENCE {
                 bail!("'{query}' never got there; last answer: {answer:?}; log: {}", self.log());
             }
@@ -157,16 +171,17 @@ impl Dev {
     }
 
     /// Sends a signal and waits for the end; gives the exit code.
-    pub async fn signal(mut self, signal: rustix::process::Signal) -> Result<i32> {
-        let pid = self.child.id().and_then(|pid| rustix::process::Pid::from_raw(pid as i32)).context("already gone")?;
+    pub async fn signal(self, signal: rustix::process::Signal) -> Result<i32> {
+        let mut child = self.into_child();
+        let pid = child.id().and_then(|pid| rustix::process::Pid::from_raw(pid as i32)).context("already gone")?;
         rustix::process::kill_process(pid, signal)?;
-        let status = tokio::time::timeout(Duration::from_secs(15), self.child.wait()).await.context("no end")??;
+        let status = tokio::time::timeout(Duration::from_secs(15), child.wait()).await.context("no end")??;
         Ok(status.code().unwrap_or(-1))
     }
 
     /// `kill -9`.
-    pub async fn kill(mut self) -> Result<()> {
-        self.child.kill().await?;
+    pub async fn kill(self) -> Result<()> {
+        self.into_child().kill().await?;
         Ok(())
     }
 }

@@ -12,12 +12,20 @@ use nuthatch_tests::guests::{Change, altered_bundle};
 use nuthatch_tests::process::{Dev, number};
 use rustix::process::Signal;
 use serde_json::Value;
+use tempfile::TempDir;
 
 const EXE: &str = env!("CARGO_BIN_EXE_nuthatch_under_test");
+const CHAIN: &str = "chain.jsonl";
+
+/// A folder with the recorded chain in it.
+fn scratch() -> TempDir {
+    let scratch = tempfile::tempdir().unwrap();
+    std::fs::write(scratch.path().join(CHAIN), demo::CHAIN).unwrap();
+    scratch
+}
 
 async fn dev(folder: &Path, from: &str, what: &str, data: &str) -> Dev {
-    let chain = folder.join("chain.jsonl");
-    std::fs::write(&chain, demo::CHAIN).unwrap();
+    let chain = folder.join(CHAIN);
     let rpc = format!("file://{}", chain.display());
     Dev::start(EXE, folder, &[from, what, "--data", data, "--rpc", &rpc]).await.unwrap()
 }
@@ -51,7 +59,7 @@ fn split_values(tables: &mut [(String, Vec<Value>)]) -> Vec<BigUint> {
 
 #[tokio::test]
 async fn a_bundle_that_adds_one_to_value_changes_that_column_alone() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let folder = scratch.path().join("nest");
     for (path, bytes) in demo::nest_files() {
         let path = folder.join(path);
@@ -83,7 +91,7 @@ async fn a_bundle_that_adds_one_to_value_changes_that_column_alone() {
 /// I15: a component whose `decode` traps makes no row, and is quarantined at its first log; the process lives.
 #[tokio::test]
 async fn without_the_components_decode_no_row_appears() {
-    let scratch = tempfile::tempdir().unwrap();
+    let scratch = scratch();
     let dev = altered(scratch.path(), Change::Trap).await;
     let stopped = |rows: &[Value]| rows.first().is_some_and(|row| row["status"] == "quarantined");
     let status = dev.wait_for("demo", "SELECT status, reason, rows FROM _status", stopped).await.unwrap();
