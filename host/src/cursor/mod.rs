@@ -7,6 +7,7 @@
 
 mod adopt;
 mod agreement;
+mod at_rest;
 mod backfill;
 mod command;
 mod error;
@@ -22,6 +23,7 @@ mod turn;
 mod window;
 
 pub use adopt::check_folder;
+pub use at_rest::at_rest;
 pub use command::{Command, CursorHandle, Reply};
 pub use error::CursorError;
 pub use nest::Nest;

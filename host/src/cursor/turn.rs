@@ -118,14 +118,8 @@ impl Work<'_> {
     fn progress(&self, state: &CursorState, adopted: &[Adopted]) -> Vec<DatasetProgress> {
         let own = state.datasets.iter().filter(|dataset| self.runs(dataset.id));
         own.map(|dataset| DatasetProgress {
-            dataset: dataset.id,
             nests: adopt::nests_of(adopted, dataset.id),
-            first_block: dataset.key.first_block,
-            done_to: dataset.done_to.map(|done| done.number),
-            fault: match &dataset.status {
-                DatasetStatus::Active => None,
-                DatasetStatus::Quarantined(fault) => Some(fault.clone()),
-            },
+            ..DatasetProgress::of(dataset)
         })
         .collect()
     }
