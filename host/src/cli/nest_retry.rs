@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::{DataArgs, admin};
+use crate::cursor;
 use crate::store::{HotReader, HotStore};
 use crate::worker::socket::{Answer, Request};
 
@@ -24,10 +25,17 @@ pub(super) async fn run(args: RetryArgs) -> anyhow::Result<()> {
         return admin::print(answer, false);
     }
     for (_, store) in admin::open_all(&data).await? {
-        let endpoints = store.read().await?.endpoints().await?;
-        let Some(endpoint) = endpoints.into_iter().find(|endpoint| endpoint.name == args.name) else { continue };
-        store.retry(endpoint.dataset).await?;
-        let text = format!("nest '{}' tries again when `nuthatch dev` runs", args.name);
+        let mut read = store.read().await?;
+        let nests = cursor::at_rest(&read.state().await?, &read.endpoints().await?);
+        drop(read);
+        let Some(nest) = nests.into_iter().find(|nest| nest.nests.contains(&args.name)) else { continue };
+        let name = args.name;
+        let text = if nest.fault.is_some() {
+            store.retry(nest.dataset).await?;
+            format!("nest '{name}' tries again when `nuthatch dev` runs")
+        } else {
+            format!("nest '{name}' is not quarantined; nothing to do")
+        };
         return admin::print(Answer::Done { text }, false);
     }
     anyhow::bail!("{} holds no nest '{}'; `nuthatch nest status` shows what is there", data.display(), args.name)

@@ -2,12 +2,11 @@
 
 use clap::Args;
 
-use serde_json::Map;
-
 use super::{DataArgs, admin};
+use crate::cursor;
 use crate::store::HotReader;
 use crate::store::sqlite::{self, SqliteReader};
-use crate::worker::socket::{Answer, Request, dataset_row};
+use crate::worker::socket::{Answer, ChainRow, Request, nest_rows};
 
 /// Show where each nest stands: block, rows, quarantine
 #[derive(Debug, Args)]
@@ -30,14 +29,9 @@ pub(super) async fn run(args: StatusArgs) -> anyhow::Result<()> {
         let reader = SqliteReader::open(&data, chain).await?;
         let mut read = reader.read().await?;
         let state = read.state().await?;
-        for endpoint in read.endpoints().await? {
-            if let Some(dataset) = state.datasets.iter().find(|dataset| dataset.id == endpoint.dataset) {
-                let mut row = Map::from_iter([("nest".to_owned(), endpoint.name.to_string().into())]);
-                row.extend(dataset_row(chain, dataset).into_iter().filter(|(key, _)| key != "nest"));
-                row.insert("running".to_owned(), false.into());
-                rows.push(row);
-            }
-        }
+        let nests = cursor::at_rest(&state, &read.endpoints().await?);
+        let head = state.blocks.last().copied().or(state.final_block).map(|block| block.number);
+        rows.extend(nest_rows(&ChainRow { chain, head, trouble: state.halted }, &nests));
     }
     admin::print(Answer::Rows { rows }, args.json)
 }

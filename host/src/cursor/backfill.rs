@@ -2,33 +2,60 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures::future::try_join_all;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::CursorError;
+use super::agreement::{Agreement, Contradiction, agreement, interrupted};
 use super::lanes::{self, Chain, Lane, Position};
 use super::window::{Rows, Runner};
-use crate::chain::{LogFilters, Source};
-use crate::model::{BlockNumber, BlockRange, BlockRef};
+use crate::chain::{ChainError, LogFilters, Source};
+use crate::model::{BlockNumber, BlockRef, Header, LogBatch};
 
 /// A window of final blocks, decoded.
 pub(super) struct Ready {
     pub lane: Lane,
+    /// The block before the range; none before block 0.
+    pub parent: Option<BlockRef>,
     /// The last block of the range.
     pub last: BlockRef,
+    /// The blocks before the faults of those datasets that stopped within the range.
+    pub stops: Vec<BlockRef>,
     pub rows: Vec<Rows>,
 }
 
-/// Windows on their way. Final blocks belong to every branch, so a reorg leaves them alone.
+/// What comes next.
+pub(super) enum Next {
+    /// Every dataset has all final blocks.
+    Nothing,
+    /// A window to commit.
+    Window(Box<Ready>),
+    /// The endpoints have left the final block; no window is worth anything.
+    Parted(Contradiction),
+}
+
+/// Windows on their way. Final blocks belong to every branch, so a reorg leaves them alone; a final block that the
+/// endpoints contradict makes all of them void.
 pub(super) struct Backfill {
     source: Arc<dyn Source>,
     ahead: VecDeque<(Lane, Task)>,
     depth: usize,
     blocks: u64,
     target_logs: u64,
+    trouble: Option<Trouble>,
 }
 
-struct Task(JoinHandle<Result<Ready, CursorError>>);
+/// Why, and until when, no window is asked for. The tip is followed meanwhile.
+struct Trouble {
+    text: String,
+    failures: u32,
+    rests_until: Instant,
+}
+
+struct Task(JoinHandle<Result<Next, CursorError>>);
 
 impl Drop for Task {
     fn drop(&mut self) {
@@ -43,37 +70,79 @@ const LARGEST_WINDOW: u64 = 1 << 17;
 impl Backfill {
     /// `depth`: windows fetched at a time; `target_logs`: logs that a window should hold.
     pub fn new(source: Arc<dyn Source>, depth: usize, target_logs: u64) -> Self {
-        Backfill { source, ahead: VecDeque::new(), depth: depth.max(1), blocks: FIRST_WINDOW, target_logs }
+        let ahead = VecDeque::new();
+        Backfill { source, ahead, depth: depth.max(1), blocks: FIRST_WINDOW, target_logs, trouble: None }
     }
 
-    /// The next window of the lowest lane, or none when every dataset has all final blocks.
+    /// The next window of the lowest lane. Dropping the wait loses nothing: the window stays in front until it is here.
+    ///
+    /// `final_block` is the store's; no window is given out unless the endpoints still had it after the window's logs
+    /// were in.
     pub async fn next(
         &mut self,
+        final_block: BlockRef,
         chain: Chain,
         positions: &[Position],
         runners: &[Runner],
-    ) -> Result<Option<Ready>, CursorError> {
-        self.keep_what_fits(chain, positions);
-        self.fill(chain, positions, runners);
-        let Some((_, task)) = self.ahead.front_mut() else { return Ok(None) };
-        // The window stays in front until it is here, so that a cancelled wait loses nothing.
-        let done = (&mut task.0).await;
-        self.ahead.pop_front();
-        let ready = match done {
-            Ok(result) => result,
-            Err(error) => Err(CursorError::Interrupted { chain: self.source.chain_id(), reason: error.to_string() }),
-        };
-        match ready {
-            Ok(ready) => {
-                self.learn(&ready);
-                Ok(Some(ready))
+    ) -> Result<Next, CursorError> {
+        loop {
+            self.keep_what_fits(chain, positions);
+            if lanes::catch_up(chain, positions, self.blocks).is_none() {
+                self.trouble = None;
+                return Ok(Next::Nothing);
             }
-            Err(error) => {
-                self.ahead.clear();
-                self.blocks = (self.blocks / 2).max(1);
-                Err(error)
+            if let Some(trouble) = &self.trouble {
+                tokio::time::sleep_until(trouble.rests_until).await;
+            }
+            self.fill(final_block, chain, positions, runners);
+            let Some((lane, task)) = self.ahead.front_mut() else { return Ok(Next::Nothing) };
+            let size = lane.range.blocks();
+            let done = (&mut task.0).await.unwrap_or_else(|broken| {
+                Err(CursorError::Interrupted { chain: self.source.chain_id(), reason: broken.to_string() })
+            });
+            self.ahead.pop_front();
+            match done {
+                Ok(Next::Window(ready)) => {
+                    self.learn(&ready);
+                    return Ok(Next::Window(ready));
+                }
+                Ok(other) => {
+                    self.clear();
+                    return Ok(other);
+                }
+                Err(error) => {
+                    self.clear();
+                    self.blocks = (self.blocks.min(size) / 2).max(1);
+                    // Fewer blocks are the cure for too many logs; it is no trouble while there is more than one.
+                    if !matches!(error, CursorError::Chain(ChainError::TooMuch { .. })) || size == 1 {
+                        return Err(error);
+                    }
+                }
             }
         }
+    }
+
+    /// Forgets all windows on their way.
+    pub fn clear(&mut self) {
+        self.ahead.clear();
+    }
+
+    /// Asks for nothing for a while, longer each time in a row.
+    pub fn rest(&mut self, error: &CursorError, longest: Duration) {
+        let failures = self.trouble.as_ref().map_or(0, |trouble| trouble.failures).saturating_add(1);
+        let pause = Duration::from_millis(200) * 2u32.saturating_pow(failures.min(10));
+        self.trouble =
+            Some(Trouble { text: error.to_string(), failures, rests_until: Instant::now() + pause.min(longest) });
+    }
+
+    /// A window went through.
+    pub fn recovered(&mut self) {
+        self.trouble = None;
+    }
+
+    /// What keeps windows from coming, until one comes.
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_ref().map(|trouble| trouble.text.as_str())
     }
 
     /// Windows planned for datasets that have moved, gone or joined since are fetched again.
@@ -89,7 +158,7 @@ impl Backfill {
         self.ahead.truncate(keep);
     }
 
-    fn fill(&mut self, chain: Chain, positions: &[Position], runners: &[Runner]) {
+    fn fill(&mut self, final_block: BlockRef, chain: Chain, positions: &[Position], runners: &[Runner]) {
         let mut expected = positions.to_vec();
         for (lane, _) in &self.ahead {
             advance(&mut expected, lane);
@@ -99,7 +168,7 @@ impl Backfill {
             advance(&mut expected, &lane);
             let takes_part = |runner: &&Runner| lane.datasets.contains(&runner.dataset);
             let runners: Vec<Runner> = runners.iter().filter(takes_part).cloned().collect();
-            let task = tokio::spawn(fetch(self.source.clone(), lane.clone(), runners));
+            let task = tokio::spawn(fetch(self.source.clone(), final_block, lane.clone(), runners));
             self.ahead.push_back((lane, Task(task)));
         }
     }
@@ -121,29 +190,61 @@ fn advance(positions: &mut [Position], lane: &Lane) {
     }
 }
 
-async fn fetch(source: Arc<dyn Source>, lane: Lane, runners: Vec<Runner>) -> Result<Ready, CursorError> {
+/// Logs first, then the blocks that the window hangs on, and last the final block: what came before was of its chain.
+async fn fetch(
+    source: Arc<dyn Source>,
+    final_block: BlockRef,
+    lane: Lane,
+    runners: Vec<Runner>,
+) -> Result<Next, CursorError> {
     let filters = LogFilters::union(runners.iter().map(|runner| runner.filters.as_ref()));
-    let (logs, last) = tokio::join!(source.logs(&filters, lane.range), known_block(&*source, lane.range.last));
-    let (logs, last) = (logs?, last?);
+    let logs = source.logs(&filters, lane.range).await?;
     let mut rows = Vec::new();
     for runner in &runners {
         rows.push(runner.decode(&logs, lane.range).await?);
     }
-    Ok(Ready { lane, last, rows })
-}
-
-/// A block that must exist: number and hash.
-pub(super) async fn known_block(source: &dyn Source, number: BlockNumber) -> Result<BlockRef, CursorError> {
-    match source.header(number).await? {
-        Some(header) => Ok(header.block_ref()),
-        None => {
-            let reason = format!("no endpoint has block {number} just now");
-            Err(CursorError::Interrupted { chain: source.chain_id(), reason })
+    let (first, last) = (lane.range.first, lane.range.last);
+    let stops = rows.iter().filter_map(|rows| rows.last).filter(|stop| *stop < last);
+    let mut numbers: Vec<BlockNumber> = stops.chain([first, last]).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let headers = try_join_all(numbers.iter().map(|number| known_header(&*source, *number))).await?;
+    if let Some(stray) = headers.iter().find(|header| !stands_in(&logs, header)) {
+        let reason = format!("logs of block {} name another block than its header", stray.number);
+        return Err(interrupted(source.chain_id(), reason));
+    }
+    drop(logs);
+    let parent = first.prev().zip(headers.iter().find(|header| header.number == first));
+    let parent = parent.map(|(number, header)| BlockRef { number, hash: header.parent_hash });
+    let mut stops: Vec<BlockRef> = headers.iter().map(Header::block_ref).collect();
+    let Some(last) = stops.pop() else {
+        return Err(interrupted(source.chain_id(), format!("blocks {} have no end", lane.range)));
+    };
+    if last.number == final_block.number && last != final_block {
+        return Ok(Next::Parted(Contradiction { ours: final_block, theirs: last }));
+    }
+    match agreement(&*source, final_block).await? {
+        Agreement::Same => Ok(Next::Window(Box::new(Ready { lane, parent, last, stops, rows }))),
+        Agreement::Contradicted(contradiction) => Ok(Next::Parted(contradiction)),
+        Agreement::Unseen => {
+            Err(interrupted(source.chain_id(), format!("no endpoint has final block {final_block} just now")))
         }
     }
 }
 
-/// Blocks before the range's end where a dataset stopped: needed for its `done_to`.
-pub(super) fn stopped_within(range: BlockRange, last: Option<BlockNumber>) -> Option<BlockNumber> {
-    last.filter(|last| *last < range.last)
+/// Whether the logs of this height are of this very block.
+fn stands_in(logs: &LogBatch, header: &Header) -> bool {
+    let place = logs.block_number.partition_point(|number| *number < header.number.0);
+    logs.block_number.get(place) != Some(&header.number.0) || logs.block_hash[place] == header.hash
+}
+
+/// A block that must exist.
+async fn known_header(source: &dyn Source, number: BlockNumber) -> Result<Header, CursorError> {
+    let found = source.header(number).await?;
+    found.ok_or_else(|| interrupted(source.chain_id(), format!("no endpoint has block {number} just now")))
+}
+
+/// A block that must exist: number and hash.
+pub(super) async fn known_block(source: &dyn Source, number: BlockNumber) -> Result<BlockRef, CursorError> {
+    known_header(source, number).await.map(|header| header.block_ref())
 }

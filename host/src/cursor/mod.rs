@@ -2,24 +2,31 @@
 //!
 //! A [`Cursor`] owns a chain's store and is its only writer. Each turn it looks at the head, follows it by one window
 //! (*tip lane*), joins a dataset that is within reach, and takes one window of final blocks for the dataset that is
-//! furthest behind (*catch-up lane*). Every window is one commit. A branch that the chain leaves is replaced in one
+//! furthest behind (*catch-up lane*), if one is there by the time the head is due again. Every window is one commit. A branch that the chain leaves is replaced in one
 //! commit too, after the new one is in hand.
 
 mod adopt;
+mod agreement;
+mod at_rest;
 mod backfill;
 mod command;
 mod error;
 pub mod lanes;
 mod nest;
+mod obey;
+mod rebuild;
 mod reorg;
 mod run;
 mod status;
 mod tip;
+mod turn;
 mod window;
 
 pub use adopt::check_folder;
+pub use at_rest::at_rest;
 pub use command::{Command, CursorHandle, Reply};
 pub use error::CursorError;
 pub use nest::Nest;
-pub use run::{Cursor, Settings, Until, rebuild};
+pub use rebuild::rebuild;
+pub use run::{Cursor, Settings, Until};
 pub use status::{CursorStatus, DatasetProgress, Phase};

@@ -1,6 +1,7 @@
 //! Leaving a branch: find where the chains part, fetch the new side, then swap in one transaction.
 
 use super::CursorError;
+use super::agreement::{Agreement, Contradiction, agreement};
 use super::tip::{decode, filters_of, tip_of};
 use super::window::{Rows, Runner};
 use crate::chain::{Source, Tip, TipWindow, common_ancestor};
@@ -14,12 +15,7 @@ pub(super) enum Fork {
     /// The last block that both have.
     At(BlockRef),
     /// The final block itself is not the chain's any more.
-    BelowFinal {
-        /// Ours.
-        ours: BlockRef,
-        /// The chain's.
-        theirs: BlockRef,
-    },
+    BelowFinal(Contradiction),
     /// The chain does not show the blocks that would tell; ask again.
     Unknown,
 }
@@ -35,12 +31,10 @@ pub(super) async fn find_fork(source: &dyn Source, state: &CursorState) -> Resul
             Some(_) => Ok(Fork::At(block)),
             None => Ok(Fork::Unknown),
         },
-        None => match source.header(final_block.number).await? {
-            Some(theirs) if theirs.hash != final_block.hash => {
-                Ok(Fork::BelowFinal { ours: final_block, theirs: theirs.block_ref() })
-            }
-            _ => Ok(Fork::Unknown),
-        },
+        None => Ok(match agreement(source, final_block).await? {
+            Agreement::Contradicted(contradiction) => Fork::BelowFinal(contradiction),
+            Agreement::Same | Agreement::Unseen => Fork::Unknown,
+        }),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tip lane: new blocks, one branch at a time.
 
-use super::backfill::stopped_within;
+use super::backfill::Ready;
 use super::window::{Rows, Runner};
 use super::{CursorError, lanes};
 use crate::chain::{LogFilters, Source, Tip, TipWindow};
@@ -117,29 +117,17 @@ pub(super) async fn join(
     Ok(Some(piece))
 }
 
-/// The commit of a window of final blocks. `stopped` gives the hash of the block before a fault.
-pub(super) fn final_commit(
-    ready: super::backfill::Ready,
-    state: &CursorState,
-    stopped: impl Fn(BlockNumber) -> Option<BlockRef>,
-) -> (Commit, Vec<Rows>) {
+/// The commit of a window of final blocks.
+pub(super) fn final_commit(ready: Ready, state: &CursorState) -> (Commit, Vec<Rows>) {
     let mut datasets = Vec::new();
-    let mut kept = Vec::new();
-    for rows in ready.rows {
-        let done_to = match stopped_within(ready.lane.range, rows.last) {
-            Some(number) => stopped(number),
-            None => rows.last.map(|_| ready.last),
-        };
+    for rows in &ready.rows {
+        let ends = ready.stops.iter().chain([&ready.last]);
+        let done_to = rows.last.and_then(|last| ends.copied().find(|end| end.number == last));
         let dataset = state.datasets.iter().find(|dataset| dataset.id == rows.dataset);
         if let (Some(done_to), Some(dataset)) = (done_to, dataset) {
-            datasets.push(DatasetCommit {
-                dataset: rows.dataset,
-                from: dataset.done_to,
-                done_to,
-                chunks: rows.chunks.clone(),
-            });
+            let chunks = rows.chunks.clone();
+            datasets.push(DatasetCommit { dataset: rows.dataset, from: dataset.done_to, done_to, chunks });
         }
-        kept.push(rows);
     }
-    (Commit { branch: None, blocks: Vec::new(), final_block: None, datasets }, kept)
+    (Commit { branch: None, blocks: Vec::new(), final_block: None, datasets }, ready.rows)
 }

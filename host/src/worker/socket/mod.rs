@@ -3,6 +3,7 @@
 //! `<data>/control.sock`, mode 0600. A connection carries one line of JSON each way: a [`Request`], an [`Answer`].
 
 mod client;
+mod rows;
 mod server;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{ChainId, DatasetId, NestName};
 
 pub use client::ask;
-pub use server::dataset_row;
+pub use rows::{ChainRow, dataset_row, nest_rows};
 pub(super) use server::serve;
 
 /// Name of the socket in the data folder.

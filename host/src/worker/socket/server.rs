@@ -4,16 +4,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
 use super::super::RunningChain;
+use super::rows::{ChainRow, dataset_row, nest_rows};
 use super::{Answer, Request, SOCKET_NAME, SocketError};
 use crate::cursor::{Command, Reply};
 use crate::model::ChainId;
-use crate::store::{DatasetState, DatasetStatus};
 
 /// Requests are short; a longer line is not one.
 const LONGEST_REQUEST: u64 = 64 * 1024;
@@ -112,45 +112,8 @@ fn words(reply: Option<Reply>) -> Answer {
     }
 }
 
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
-}
-
 fn status_rows(chain: &RunningChain) -> Vec<Map<String, Value>> {
     let status = chain.status.borrow().clone();
-    let rows = status.datasets.iter().flat_map(|dataset| {
-        dataset.nests.iter().map(|nest| {
-            object(json!({
-                "nest": nest,
-                "chain": status.chain_id,
-                "dataset": dataset.dataset,
-                "state": if dataset.fault.is_some() { "quarantined" } else { "active" },
-                "first_block": dataset.first_block,
-                "done_to": dataset.done_to,
-                "head": status.head,
-                "fault": dataset.fault.as_ref().map(ToString::to_string),
-                "trouble": status.halted.clone().or_else(|| status.trouble.clone()),
-            }))
-        })
-    });
-    rows.collect()
-}
-
-/// A dataset as `dataset list` shows it.
-pub fn dataset_row(chain: ChainId, dataset: &DatasetState) -> Map<String, Value> {
-    object(json!({
-        "chain": chain,
-        "dataset": dataset.id,
-        "nest": dataset.nest,
-        "identity": dataset.key.identity,
-        "first_block": dataset.key.first_block,
-        "done_to": dataset.done_to.map(|done| done.number),
-        "state": match &dataset.status {
-            DatasetStatus::Active => "active".to_owned(),
-            DatasetStatus::Quarantined(fault) => format!("quarantined: {fault}"),
-        },
-    }))
+    let trouble = status.halted.or(status.trouble);
+    nest_rows(&ChainRow { chain: status.chain_id, head: status.head, trouble }, &status.datasets)
 }
