@@ -20,6 +20,15 @@ fn a_loop_in_decode_ends_at_the_budget() {
     assert_eq!(evil_fault("decode-loop"), out_of_fuel());
 }
 
+/// I15: what a nest asks for counts only up to what the host allows.
+#[test]
+fn a_budget_over_the_cap_is_cut_to_it() {
+    let cap = Budget { base: 900_000, per_log: 90_000, per_byte: 0 };
+    let evil = Evil::load(&host(PluginLimits { budget: cap, ..PluginLimits::default() }));
+    let fault = fault(evil.decoder("decode-loop", Budget::CAP).decode_blocking(&evil_logs(0..1, &[])));
+    assert_eq!(format!("{}: {}", fault.class, fault.message), OUT_OF_FUEL.replace("202012000", "990000"));
+}
+
 #[test]
 fn a_loop_in_plan_or_describe_ends_at_its_budget() {
     let limits = PluginLimits { plan_fuel: 10_000_000, describe_fuel: 20_000_000, ..PluginLimits::default() };
