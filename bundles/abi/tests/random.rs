@@ -222,7 +222,7 @@ proptest! {
 
     #[test]
     fn bytes_that_are_no_plan_are_refused(bytes in vec(any::<u8>(), 0..200)) {
-        let framed = [b"nhp\x01", bytes.as_slice()].concat();
+        let framed = [b"nhp\x02", bytes.as_slice()].concat();
         for bytes in [bytes, framed] {
             if let Ok(plan) = nuthatch_bundle_abi::plan::Plan::read(&bytes) {
                 prop_assert_eq!(plan.write(), bytes);

@@ -41,3 +41,17 @@ pub fn parse_logs_answer(
         Err(bad) => Err(bad.to_string()),
     }
 }
+
+/// Parses the body of an answer to a batch of requests for headers, as the RPC source does. For fuzzing.
+#[doc(hidden)]
+pub fn parse_headers_answer(body: &[u8]) -> std::result::Result<Vec<crate::model::Header>, String> {
+    let replies = match wire::batch(body).map_err(|bad| bad.to_string())? {
+        wire::BatchReply::Each(replies) => replies.into_values(),
+        wire::BatchReply::Refused(error) => return Err(error.message),
+    };
+    let headers = replies.map(|reply| match reply {
+        wire::Reply::Result(raw) => serde_json::from_str(raw.get()).map_err(|error| error.to_string()),
+        wire::Reply::Error(error) => Err(error.message),
+    });
+    headers.filter_map(|header| header.map(|wire::OptionalHeader(header)| header).transpose()).collect()
+}

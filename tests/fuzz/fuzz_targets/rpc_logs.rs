@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nuthatch::chain::parse_logs_answer;
-use nuthatch::model::ChainId;
+use rooms::chain::parse_logs_answer;
+use rooms::model::ChainId;
 
 fuzz_target!(|body: &[u8]| {
     let Ok(batch) = parse_logs_answer(body, ChainId(1)) else { return };
