@@ -1,5 +1,7 @@
 //! What the cursor asks of a chain.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 
@@ -41,6 +43,9 @@ pub trait Source: Send + Sync {
 
     /// How many blocks the source likes to be asked for at once, as learned so far. For sizing windows of final blocks.
     fn range_hint(&self) -> u64;
+
+    /// Pause between two looks at a head that has not moved.
+    fn poll(&self) -> Duration;
 
     /// Whether the source has come to an end: no later call shows another head.
     fn finished(&self) -> bool {

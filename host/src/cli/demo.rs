@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
@@ -114,7 +114,7 @@ pub(super) async fn run(args: DemoArgs) -> anyhow::Result<()> {
         data: scratch.0.join("data"),
         chains: vec![ChainPlan { source, nests: vec![Arc::new(nest)] }],
         // A recorded head moves at each look.
-        settings: Settings { poll: Duration::from_millis(1), ..Settings::default() },
+        settings: Settings::default(),
         folder: Folder::Shared,
         until,
     };

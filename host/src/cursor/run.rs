@@ -20,8 +20,6 @@ use crate::store::HotStore;
 /// How a cursor works; the defaults suit a laptop.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Pause between two looks at a head that has not moved.
-    pub poll: Duration,
     /// Blocks that one commit at the tip takes at most.
     pub tip_blocks: u64,
     /// Windows of final blocks fetched at a time.
@@ -34,13 +32,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings {
-            poll: Duration::from_millis(1_000),
-            tip_blocks: 64,
-            ahead: 3,
-            window_logs: 20_000,
-            longest_wait: Duration::from_secs(15),
-        }
+        Settings { tip_blocks: 64, ahead: 3, window_logs: 20_000, longest_wait: Duration::from_secs(15) }
     }
 }
 
@@ -116,7 +108,7 @@ impl Cursor {
                             Turn::Worked | Turn::Waiting | Turn::Limping(_) => continue,
                             Turn::Idle if until == Until::Exhausted && self.source.finished() => break Ok(()),
                             Turn::Idle if until == Until::AtHead => break Ok(()),
-                            Turn::Idle | Turn::Halted => self.settings.poll,
+                            Turn::Idle | Turn::Halted => self.source.poll(),
                         }
                     }
                     Err(error) if error.is_passing() => {

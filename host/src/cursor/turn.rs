@@ -255,7 +255,7 @@ impl Work<'_> {
         };
         let positions = self.positions(state);
         let next = backfill.next(final_block, chain, &positions, self.runners);
-        let ready = match tokio::time::timeout(self.settings.poll, next).await {
+        let ready = match tokio::time::timeout(self.source.poll(), next).await {
             Err(_) => return Ok(Caught::OnItsWay),
             Ok(next) => match next? {
                 Next::Nothing => return Ok(Caught::Nothing),

@@ -221,6 +221,15 @@ impl Source for ReplaySource {
         self.recording.blocks_per_read()
     }
 
+    fn poll(&self) -> Duration {
+        match self.pace {
+            // Nothing comes any more.
+            _ if self.finished() => Duration::from_secs(1),
+            Pace::Every(step) => step.clamp(Duration::from_millis(1), Duration::from_secs(1)),
+            Pace::EachLook | Pace::AtOnce => Duration::from_millis(1),
+        }
+    }
+
     fn finished(&self) -> bool {
         self.timeline().finished(&self.recording)
     }

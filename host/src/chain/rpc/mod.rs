@@ -282,4 +282,8 @@ impl Source for RpcSource {
     fn range_hint(&self) -> u64 {
         self.pool.in_use().map_or(1, |endpoint| endpoint.range().size())
     }
+
+    fn poll(&self) -> Duration {
+        self.chain.poll
+    }
 }
