@@ -5,6 +5,7 @@ pub mod chain_lab;
 pub mod demo_chain;
 pub mod guests;
 pub mod long_chain;
+pub mod mock_nest;
 pub mod mock_rpc;
 pub mod process;
 pub mod real_data;

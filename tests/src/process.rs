@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use nuthatch::model::BlockRef;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -168,6 +169,13 @@ impl Dev {
     pub async fn wait_done_to(&self, nest: &str, block: u64) -> Result<()> {
         let reached = move |rows: &[Value]| rows.first().and_then(|row| number(&row["done_to"])) >= Some(block);
         self.wait_for(nest, "SELECT block_number AS done_to FROM _status", reached).await.map(|_| ())
+    }
+
+    /// Waits until the nest's rows reach this very block.
+    pub async fn wait_at(&self, nest: &str, block: BlockRef) -> Result<()> {
+        let hash = format!("{:#x}", block.hash);
+        let there = move |rows: &[Value]| rows.first().is_some_and(|row| row["block_hash"] == hash.as_str());
+        self.wait_for(nest, "SELECT block_number, block_hash, status, reason FROM _status", there).await.map(|_| ())
     }
 
     /// Sends a signal and waits for the end; gives the exit code.
