@@ -15,6 +15,8 @@ pub enum Change {
     AddOne,
     /// `decode` traps.
     Trap,
+    /// `decode` traps at a log whose uint256 named `value` is the largest there is.
+    TrapOnMark,
 }
 
 impl Change {
@@ -24,6 +26,7 @@ impl Change {
             Change::Nothing => b'=',
             Change::AddOne => b'+',
             Change::Trap => b'!',
+            Change::TrapOnMark => b'?',
         }
     }
 }

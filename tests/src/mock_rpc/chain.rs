@@ -80,7 +80,12 @@ impl MockChain {
     /// Adds blocks.
     pub fn advance(&self, blocks: u64) {
         let mut state = self.state();
-        (0..blocks).for_each(|_| state.grow());
+        (0..blocks).for_each(|_| state.grow(None));
+    }
+
+    /// Adds a block that ends with a transfer of the largest value there is, by this token.
+    pub fn advance_marked(&self, token: Address) {
+        self.state().grow(Some(token));
     }
 
     /// Replaces the last `depth` blocks by as many others.
@@ -89,7 +94,7 @@ impl MockChain {
         let keep = state.blocks.len() - depth as usize;
         state.orphans = state.blocks.split_off(keep);
         state.branch += 1;
-        (0..depth).for_each(|_| state.grow());
+        (0..depth).for_each(|_| state.grow(None));
     }
 
     /// Takes the last blocks away and puts nothing in their place.
@@ -106,7 +111,7 @@ impl MockChain {
             State { seed: state.seed, branch: state.branch + 1_000, blocks: state.blocks.clone(), orphans: Vec::new() };
         let keep = other.blocks.len() - depth as usize;
         other.orphans = other.blocks.split_off(keep);
-        (0..depth).for_each(|_| other.grow());
+        (0..depth).for_each(|_| other.grow(None));
         MockChain { state: Arc::new(Mutex::new(other)), ..self.clone() }
     }
 
@@ -175,14 +180,21 @@ fn contract(place: u8) -> Address {
 }
 
 impl State {
-    fn grow(&mut self) {
+    fn grow(&mut self, marked: Option<Address>) {
         let number = self.blocks.len() as u64;
         let parent = self.blocks.last().map_or(B256::ZERO, |block| block.header.hash);
         let mut name = Vec::new();
         name.extend_from_slice(parent.as_slice());
         [self.seed, self.branch, number].iter().for_each(|part| name.extend_from_slice(&part.to_be_bytes()));
+        name.extend(marked.iter().flat_map(|token| token.0.0));
         let hash = keccak256(&name);
-        let logs = logs_of(hash);
+        let mut logs = logs_of(hash);
+        if let Some(token) = marked {
+            let (tx_index, log_index) = logs.last().map_or((0, 0), |log| (log.tx_index, log.log_index + 1));
+            let tx_hash = keccak256([hash.as_slice(), &tx_index.to_be_bytes()].concat());
+            let topics = vec![TRANSFER, token.into_word(), token.into_word()];
+            logs.push(MockLog { address: token, topics, data: vec![0xff; 32], tx_hash, tx_index, log_index });
+        }
         let mut bloom = Bloom::ZERO;
         logs.iter().for_each(|log| bloom.accrue_raw_log(log.address, &log.topics));
         let header = Header {

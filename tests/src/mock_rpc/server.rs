@@ -25,6 +25,8 @@ struct Switches {
     peak: u64,
     /// Block ranges of `eth_getLogs`, in order.
     ranges: Vec<(u64, u64)>,
+    /// Those of them that brought logs, or none, but no refusal.
+    answered: Vec<(u64, u64)>,
 }
 
 struct Shared {
@@ -121,11 +123,17 @@ impl MockRpc {
         self.shared.switches().ranges.clone()
     }
 
+    /// Block ranges of the `eth_getLogs` calls by number that were not refused, in order.
+    pub fn answered_ranges(&self) -> Vec<(u64, u64)> {
+        self.shared.switches().answered.clone()
+    }
+
     /// Forgets all counts.
     pub fn reset_counts(&self) {
         let mut switches = self.shared.switches();
         switches.calls.clear();
         switches.ranges.clear();
+        switches.answered.clear();
         (switches.requests, switches.peak) = (0, 0);
     }
 }
@@ -147,7 +155,10 @@ async fn serve(State(shared): State<Arc<Shared>>, body: Bytes) -> Response<Body>
     let mut answers = Vec::new();
     for item in each {
         let answer = match node.answer(item["method"].as_str().unwrap_or_default(), &item["params"]) {
-            Answer::Result(result) => json!({ "jsonrpc": "2.0", "id": item["id"], "result": result }),
+            Answer::Result(result) => {
+                shared.switches().answered.extend(block_range(item));
+                json!({ "jsonrpc": "2.0", "id": item["id"], "result": result })
+            }
             Answer::Error(code, message) => {
                 json!({ "jsonrpc": "2.0", "id": item["id"], "error": { "code": code, "message": message } })
             }
@@ -177,13 +188,7 @@ impl Shared {
         let mut switches = self.switches();
         for item in items {
             *switches.calls.entry(item["method"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
-            let edge = |name: &str| {
-                let text = item["params"][0][name].as_str()?.strip_prefix("0x")?;
-                u64::from_str_radix(text, 16).ok()
-            };
-            if let (Some(first), Some(last)) = (edge("fromBlock"), edge("toBlock")) {
-                switches.ranges.push((first, last));
-            }
+            switches.ranges.extend(block_range(item));
         }
     }
 
@@ -200,6 +205,15 @@ impl Shared {
         }
         faults
     }
+}
+
+/// First and last block of an `eth_getLogs` by number.
+fn block_range(item: &Value) -> Option<(u64, u64)> {
+    let edge = |name: &str| {
+        let text = item["params"][0][name].as_str()?.strip_prefix("0x")?;
+        u64::from_str_radix(text, 16).ok()
+    };
+    Some((edge("fromBlock")?, edge("toBlock")?))
 }
 
 /// Counts a request for as long as it is answered, or until the client goes away.

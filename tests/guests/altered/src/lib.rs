@@ -13,6 +13,8 @@ enum Change {
     AddOne,
     /// `decode` traps.
     Trap,
+    /// `decode` traps where a `value` of 256 bits is the largest there is.
+    TrapOnMark,
 }
 
 fn split(plan: &[u8]) -> Result<(Change, &[u8]), Failure> {
@@ -20,6 +22,7 @@ fn split(plan: &[u8]) -> Result<(Change, &[u8]), Failure> {
         Some((b'=', rest)) => Ok((Change::Nothing, rest)),
         Some((b'+', rest)) => Ok((Change::AddOne, rest)),
         Some((b'!', rest)) => Ok((Change::Trap, rest)),
+        Some((b'?', rest)) => Ok((Change::TrapOnMark, rest)),
         _ => Err(failure("bad-plan", "it begins with none of the changes")),
     }
 }
@@ -38,8 +41,13 @@ impl Decoder for Altered {
         let mut decoded = StandardDecoder::decode(plan, batch)?;
         match change {
             Change::Nothing => {}
-            Change::AddOne => add_one(&mut decoded, &StandardDecoder::describe(plan)?),
+            Change::AddOne => for_each_value(&mut decoded, plan, increment)?,
             Change::Trap => core::hint::black_box(trap()),
+            Change::TrapOnMark => for_each_value(&mut decoded, plan, |value| {
+                if value.iter().all(|byte| *byte == 0xff) {
+                    trap();
+                }
+            })?,
         }
         Ok(decoded)
     }
@@ -50,7 +58,8 @@ fn trap() {
     core::arch::wasm32::unreachable()
 }
 
-fn add_one(decoded: &mut Decoded, described: &ManifestPart) {
+fn for_each_value(decoded: &mut Decoded, plan: &[u8], change: impl Fn(&mut [u8])) -> Result<(), Failure> {
+    let described = StandardDecoder::describe(plan)?;
     for rows in &mut decoded.tables {
         let columns = &described.tables[rows.table as usize].columns;
         for (column, def) in rows.columns.iter_mut().zip(columns) {
@@ -58,10 +67,11 @@ fn add_one(decoded: &mut Decoded, described: &ManifestPart) {
                 && def.type_ == "uint256"
                 && let Values::Fixed(fixed) = &mut column.values
             {
-                fixed.values.chunks_exact_mut(32).for_each(increment);
+                fixed.values.chunks_exact_mut(32).for_each(&change);
             }
         }
     }
+    Ok(())
 }
 
 /// A big-endian number and one.
