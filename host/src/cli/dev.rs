@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -44,6 +45,9 @@ pub struct DevArgs {
     /// Endpoint of a node, or file:///….jsonl of a recorded chain; may be given again
     #[arg(long, value_name = "[CHAIN=]URL", num_args = 1..)]
     pub rpc: Vec<RpcArg>,
+    /// Longest wait for one answer of an endpoint before it is asked again
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub rpc_timeout: u64,
     /// Data folder; needed with more than one --dir or with --nest [default: DIR/.nuthatch]
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
@@ -77,9 +81,10 @@ pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
     let nests = nests::load(host, origins, args.backfill).await?;
     let in_use: Vec<ChainId> = nests.keys().copied().collect();
     let urls = RpcSources::new(args.rpc, folders.iter().map(PathBuf::as_path))?;
+    let limits = RpcLimits { call_timeout: Duration::from_secs(args.rpc_timeout), ..RpcLimits::default() };
     let mut chains = Vec::new();
     for (chain, nests) in nests {
-        let source = source::open(chain, &urls.urls(chain, &in_use)?, RpcLimits::default()).await?;
+        let source = source::open(chain, &urls.urls(chain, &in_use)?, limits.clone()).await?;
         chains.push(ChainPlan { source, nests });
     }
     let stop = process::stop_on_signals()?;
