@@ -68,7 +68,7 @@ async fn refusals_and_silence_that_pass() {
 
 #[tokio::test]
 async fn refusals_and_silence_until_healed() {
-    for fault in [Fault::Status(503), Fault::Status(401)] {
+    for fault in [Fault::Status(503), Fault::RateLimited(None)] {
         followed_with(&[fault.into()], OnceHealed, 60).await;
     }
 }

@@ -21,6 +21,8 @@ use super::http::Http;
 pub(super) struct Health {
     /// Failures in a row.
     pub failures: u32,
+    /// The failures were told in the log.
+    pub told: bool,
     /// Left alone until then.
     pub rests_until: Option<Instant>,
     /// Its chain id was checked since it last failed or came into use.

@@ -161,6 +161,9 @@ impl Pool {
         if health.rests_until.is_none_or(|until| until <= Instant::now()) {
             health.failures = 0;
             health.rests_until = None;
+            if std::mem::take(&mut health.told) {
+                tracing::info!(chain = %self.chain, endpoint = endpoint.label(), "endpoint answers again");
+            }
         }
     }
 
@@ -228,6 +231,13 @@ impl Pool {
             wait = wait.max(self.retry.backoff.ceiling);
         }
         health.rests_until = health.rests_until.max(Some(now + wait));
+        if health.failures >= WORTH_TELLING && !health.told {
+            health.told = true;
+            tracing::warn!(
+                chain = %self.chain, endpoint = endpoint.label(), %trouble,
+                "endpoint failed {} times in a row; asked again, less and less often", health.failures
+            );
+        }
     }
 
     fn give_up(&self, attempts: &Attempts) -> ChainError {
@@ -264,6 +274,9 @@ impl Pool {
         }
     }
 }
+
+/// Failures in a row that whoever waits for rows should hear of.
+const WORTH_TELLING: u32 = 3;
 
 /// Whether a failure says something about the endpoint, and not only about what was asked.
 fn concerns_endpoint(trouble: &Trouble) -> bool {
