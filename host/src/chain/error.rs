@@ -13,7 +13,7 @@ pub type Result<T, E = ChainError> = std::result::Result<T, E>;
 /// One call, named well enough for an operator to act on: never with the key that a URL may carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Chain.
+    /// Chain; 0 while it is not known.
     pub chain: ChainId,
     /// Host (and port) of the endpoint.
     pub endpoint: String,
@@ -25,7 +25,11 @@ pub struct Call {
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "chain {}, endpoint {}, {}", self.chain, self.endpoint, self.method)?;
+        // No chain has the id 0: it stands for one that is still being asked for.
+        if self.chain != ChainId(0) {
+            write!(f, "chain {}, ", self.chain)?;
+        }
+        write!(f, "endpoint {}, {}", self.endpoint, self.method)?;
         match self.range {
             Some(range) if range.first == range.last => write!(f, ", block {}", range.first),
             Some(range) => write!(f, ", blocks {range}"),

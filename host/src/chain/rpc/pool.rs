@@ -179,8 +179,9 @@ impl Pool {
         tried.failures += 1;
         let last_word = attempts.errors_are_final && matches!(trouble, Trouble::Rpc { .. });
         tried.set_aside |= last_word || trouble.is_hopeless();
-        if concerns_endpoint(&trouble) {
-            self.note_health(endpoint, &trouble);
+        let concerns_endpoint = concerns_endpoint(&trouble);
+        if concerns_endpoint {
+            self.rest(endpoint, &trouble);
         } else {
             let wait = self.retry.backoff.wait(tried.failures, &mut rand::rng());
             tried.rests_until = Some(Instant::now() + wait);
@@ -191,12 +192,14 @@ impl Pool {
             chain = %self.chain, endpoint = endpoint.label(), method = attempts.method, range = ?attempts.range,
             %trouble, "attempt failed"
         );
-        attempts.last = Some((endpoint.label().to_owned(), trouble));
         let nobody_left = set_aside && attempts.tried.iter().all(|tried| tried.set_aside);
-        if nobody_left || attempts.made >= self.retry.attempts.max(self.endpoints.len() as u32) {
-            return Err(self.give_up(attempts));
+        let spent = nobody_left || attempts.made >= self.retry.attempts.max(self.endpoints.len() as u32);
+        // The error that ends an operation tells it as well.
+        if concerns_endpoint && !spent {
+            self.tell(endpoint, &trouble);
         }
-        Ok(())
+        attempts.last = Some((endpoint.label().to_owned(), trouble));
+        if spent { Err(self.give_up(attempts)) } else { Ok(()) }
     }
 
     /// Counts what kept an answer from being used, whatever HTTP thought of it.
@@ -212,9 +215,14 @@ impl Pool {
 
     /// Notes a failure that belongs to no operation with a budget of its own.
     pub fn note_health(&self, endpoint: &Endpoint, trouble: &Trouble) {
-        if !concerns_endpoint(trouble) {
-            return;
+        if concerns_endpoint(trouble) {
+            self.rest(endpoint, trouble);
+            self.tell(endpoint, trouble);
         }
+    }
+
+    /// Leaves an endpoint alone for a while.
+    fn rest(&self, endpoint: &Endpoint, trouble: &Trouble) {
         let now = Instant::now();
         let mut health = endpoint.health();
         // What answers after a break may be another machine.
@@ -231,6 +239,11 @@ impl Pool {
             wait = wait.max(self.retry.backoff.ceiling);
         }
         health.rests_until = health.rests_until.max(Some(now + wait));
+    }
+
+    /// Says once that an endpoint keeps failing.
+    fn tell(&self, endpoint: &Endpoint, trouble: &Trouble) {
+        let mut health = endpoint.health();
         if health.failures >= WORTH_TELLING && !health.told {
             health.told = true;
             tracing::warn!(
