@@ -7,6 +7,7 @@ pub mod guests;
 pub mod long_chain;
 pub mod mock_nest;
 pub mod mock_rpc;
+pub mod mount;
 pub mod process;
 pub mod real_data;
 pub mod token;

@@ -187,6 +187,14 @@ impl Dev {
         Ok(status.code().unwrap_or(-1))
     }
 
+    /// Waits until it ends by itself; gives the exit code and all that it wrote to standard error.
+    pub async fn ended(self) -> Result<(i32, String)> {
+        let log = self.log.clone();
+        let mut child = self.into_child();
+        let status = tokio::time::timeout(PATIENCE, child.wait()).await.context("it does not end")??;
+        Ok((status.code().unwrap_or(-1), std::fs::read_to_string(log)?))
+    }
+
     /// `kill -9`.
     pub async fn kill(self) -> Result<()> {
         self.into_child().kill().await?;

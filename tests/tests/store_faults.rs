@@ -1,11 +1,8 @@
 //! The SQLite store on file systems that fail: full, read-only, gone read-only after a crash.
-//!
-//! They mount small file systems of their own, so they need root; without it each prints one line and passes.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, FixedSizeBinaryArray, RecordBatch, TimestampSecondArray, UInt32Array, UInt64Array};
@@ -15,53 +12,11 @@ use nuthatch::model::{
 };
 use nuthatch::store::sqlite::{DataLock, SqliteOptions, SqliteReader, SqliteStore};
 use nuthatch::store::{Commit, DatasetCommit, HotReader, HotStore, NewChunk, NewDataset, StoreError, chunk};
+use nuthatch_tests::mount::Mount;
 use tempfile::TempDir;
 
 const CHAIN: ChainId = ChainId(1);
 const ROWS: u64 = 200;
-
-/// A mounted folder, unmounted when dropped.
-struct Mount {
-    at: PathBuf,
-    _keep: TempDir,
-}
-
-impl Mount {
-    /// A file system in memory of this size; none without the right to mount one.
-    fn of(kib: u32) -> Option<Mount> {
-        let keep = TempDir::new().unwrap();
-        let at = keep.path().to_path_buf();
-        if mount(&["-t", "tmpfs", "-o", &format!("size={kib}k"), "tmpfs"], &at) {
-            return Some(Mount { at, _keep: keep });
-        }
-        println!("skipped: mounting a file system needs root");
-        None
-    }
-
-    /// The same files at another place, where they cannot be written.
-    fn read_only_view(&self) -> Mount {
-        let keep = TempDir::new().unwrap();
-        let at = keep.path().to_path_buf();
-        assert!(mount(&["--bind", self.at.to_str().unwrap()], &at));
-        let view = Mount { at, _keep: keep };
-        view.make_read_only();
-        view
-    }
-
-    fn make_read_only(&self) {
-        assert!(mount(&["-o", "remount,bind,ro"], &self.at));
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(&self.at).status();
-    }
-}
-
-fn mount(arguments: &[&str], at: &Path) -> bool {
-    Command::new("mount").args(arguments).arg(at).output().is_ok_and(|done| done.status.success())
-}
 
 fn block(number: u64) -> BlockRef {
     BlockRef { number: BlockNumber(number), hash: BlockHash::repeat_byte(number as u8) }
@@ -137,10 +92,10 @@ async fn blocks_there(reader: &dyn HotReader) -> u64 {
 /// I7: a full disk stops the store between two commits, and room lets it go on, without a repair or a restart.
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_room_lets_it_go_on() {
-    let Some(disk) = Mount::of(4 << 10) else { return };
-    let ballast = disk.at.join("ballast");
+    let disk = Mount::of_kib(4 << 10);
+    let ballast = disk.path().join("ballast");
     fs::write(&ballast, vec![0u8; 2 << 20]).unwrap();
-    let store = open(&disk.at).await;
+    let store = open(disk.path()).await;
     let dataset = begin(&store).await;
     let mut done = 0;
     let refused = loop {
@@ -165,16 +120,16 @@ async fn a_full_disk_loses_nothing_and_room_lets_it_go_on() {
     assert_eq!(blocks_there(&store).await, done + 5);
     store.close().await;
     drop(store);
-    assert_eq!(blocks_there(&open(&disk.at).await).await, done + 5);
+    assert_eq!(blocks_there(&open(disk.path()).await).await, done + 5);
 }
 
 /// A disk with no room at all: nothing half made is left in the way.
 #[tokio::test]
 async fn a_first_start_on_a_full_disk_can_be_tried_again() {
-    let Some(disk) = Mount::of(1 << 10) else { return };
-    let ballast = disk.at.join("ballast");
+    let disk = Mount::of_kib(1 << 10);
+    let ballast = disk.path().join("ballast");
     fs::write(&ballast, vec![0u8; (1 << 20) - (8 << 10)]).unwrap();
-    let lock = DataLock::acquire(&disk.at).unwrap();
+    let lock = DataLock::acquire(disk.path()).unwrap();
     let refused = SqliteStore::open(&lock, CHAIN, SqliteOptions::default()).await.unwrap_err();
     assert!(matches!(refused, StoreError::DiskFull { .. }), "{refused}");
     fs::remove_file(&ballast).unwrap();
@@ -184,37 +139,37 @@ async fn a_first_start_on_a_full_disk_can_be_tried_again() {
 
 #[tokio::test]
 async fn a_read_only_folder_is_read_and_not_owned() {
-    let Some(disk) = Mount::of(16 << 10) else { return };
-    let store = open(&disk.at).await;
+    let disk = Mount::of_kib(16 << 10);
+    let store = open(disk.path()).await;
     let dataset = begin(&store).await;
     for number in 1..=3 {
         store.commit(commit(dataset, number)).await.unwrap();
     }
     store.close().await;
     drop(store);
-    let view = disk.read_only_view();
-    let refused = DataLock::acquire(&view.at).unwrap_err();
+    let view = Mount::read_only_view(disk.path());
+    let refused = DataLock::acquire(view.path()).unwrap_err();
     assert!(
         matches!(&refused, StoreError::NotWritable { path, reason } if path.contains("lock") && reason.contains("Read-only")),
         "{refused}"
     );
-    let refused = DataLock::acquire(&view.at.join("new")).unwrap_err();
+    let refused = DataLock::acquire(&view.path().join("new")).unwrap_err();
     assert!(matches!(refused, StoreError::NotWritable { .. }), "{refused}");
-    let reader = SqliteReader::open(&view.at, CHAIN).await.unwrap();
+    let reader = SqliteReader::open(view.path(), CHAIN).await.unwrap();
     assert_eq!(blocks_there(&reader).await, 3);
-    let missing = SqliteReader::open(&view.at, ChainId(2)).await.unwrap_err();
+    let missing = SqliteReader::open(view.path(), ChainId(2)).await.unwrap_err();
     assert!(matches!(missing, StoreError::NoStore { .. }), "{missing}");
 }
 
 /// A reader that may not write in the folder sees what a live owner commits.
 #[tokio::test]
 async fn a_read_only_view_of_a_live_folder_is_current() {
-    let Some(disk) = Mount::of(16 << 10) else { return };
-    let store = open(&disk.at).await;
+    let disk = Mount::of_kib(16 << 10);
+    let store = open(disk.path()).await;
     let dataset = begin(&store).await;
     store.commit(commit(dataset, 1)).await.unwrap();
-    let view = disk.read_only_view();
-    let reader = SqliteReader::open(&view.at, CHAIN).await.unwrap();
+    let view = Mount::read_only_view(disk.path());
+    let reader = SqliteReader::open(view.path(), CHAIN).await.unwrap();
     assert_eq!(blocks_there(&reader).await, 1);
     store.commit(commit(dataset, 2)).await.unwrap();
     assert_eq!(blocks_there(&reader).await, 2);
@@ -224,22 +179,22 @@ async fn a_read_only_view_of_a_live_folder_is_current() {
 /// and never rows without the last commits.
 #[tokio::test]
 async fn a_crashed_folder_that_cannot_be_written_says_what_to_do() {
-    let Some(disk) = Mount::of(16 << 10) else { return };
+    let disk = Mount::of_kib(16 << 10);
     let live = TempDir::new().unwrap();
     let store = open(live.path()).await;
     let dataset = begin(&store).await;
     store.commit(commit(dataset, 1)).await.unwrap();
     for name in ["chain-1.sqlite", "chain-1.sqlite-wal"] {
-        fs::copy(live.path().join(name), disk.at.join(name)).unwrap();
+        fs::copy(live.path().join(name), disk.path().join(name)).unwrap();
     }
     {
-        let view = disk.read_only_view();
-        let refused = SqliteReader::open(&view.at, CHAIN).await.unwrap_err();
+        let view = Mount::read_only_view(disk.path());
+        let refused = SqliteReader::open(view.path(), CHAIN).await.unwrap_err();
         assert!(
             matches!(&refused, StoreError::NotReadable { reason, .. } if reason.contains("make the folder writable")),
             "{refused}"
         );
     }
-    let reader = SqliteReader::open(&disk.at, CHAIN).await.unwrap();
+    let reader = SqliteReader::open(disk.path(), CHAIN).await.unwrap();
     assert_eq!(blocks_there(&reader).await, 1);
 }

@@ -14,6 +14,7 @@ use crate::chain::RpcLimits;
 use crate::cursor::{Settings, Until};
 use crate::model::ChainId;
 use crate::plugin::{PluginHost, PluginLimits};
+use crate::query::QueryEngine;
 use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder};
 
 /// Index one or many nests, follow their chains, answer SQL over HTTP
@@ -91,5 +92,20 @@ pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
     let plan = EmbeddedPlan { data, chains, settings: Settings::default(), folder, until: Until::Stopped };
     let embedded = Embedded::start(plan, stop.clone()).await?;
     let engine = process::engine(&embedded)?;
+    warn_of_broken_views(&engine).await;
     process::serve_until_stopped(embedded, engine, listener, metrics, stop).await
+}
+
+/// A view that cannot be planned keeps nothing from being indexed; whoever wrote it hears of it now rather than at the
+/// first query.
+async fn warn_of_broken_views(engine: &QueryEngine) {
+    for info in engine.endpoints().await.unwrap_or_default() {
+        let nest = info.endpoint.name;
+        let Ok(description) = engine.describe(&nest).await else { continue };
+        for view in description.tables {
+            if let Some(reason) = view.broken {
+                tracing::warn!("view '{}' of nest '{nest}' cannot be queried: {reason}", view.name);
+            }
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use nuthatch_registry::MAX_BUNDLE_BYTES;
 
-use super::Usage;
+use super::{Usage, view_lint};
 use crate::cursor::Nest;
 use crate::model::{ChainId, NestName};
 use crate::plugin::nest_folder;
@@ -36,6 +36,9 @@ impl NestOrigin {
         match self {
             NestOrigin::Folder(folder) => {
                 let built = nest_folder::build(host, folder)?;
+                for (name, sql) in built.bundle.sql_views()? {
+                    view_lint::check(name, sql)?;
+                }
                 nest_folder::write_lock(folder, &built)
                     .with_context(|| format!("{} cannot be written", folder.join("nest.lock").display()))?;
                 Ok(built.into_loaded())

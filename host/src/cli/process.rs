@@ -99,6 +99,7 @@ pub(super) async fn serve_until_stopped(
     metrics: Metrics,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
+    let chains = embedded.chains();
     let reported = tokio::spawn(report(embedded.progress(), Reporting::for_stderr()));
     let served = tokio::spawn(serve_only(embedded.chains(), engine, listener, metrics, stop.clone()));
     let ended = embedded.finished().await;
@@ -107,8 +108,18 @@ pub(super) async fn serve_until_stopped(
     if let Ok(Ok(Err(error))) = tokio::time::timeout(Duration::from_secs(5), served).await {
         tracing::warn!("HTTP ended badly: {error:#}");
     }
+    close(&chains).await;
     ended?;
     Ok(())
+}
+
+/// Folds each database's log into it, so that the folder can be copied or read where it cannot be written. Without it
+/// nothing is lost.
+async fn close(chains: &[RunningChain]) {
+    let closing = futures::future::join_all(chains.iter().map(|chain| chain.store.close()));
+    if tokio::time::timeout(Duration::from_secs(5), closing).await.is_err() {
+        tracing::warn!("the databases were not closed in time; the next start does it");
+    }
 }
 
 /// Serves what is there until a signal comes.

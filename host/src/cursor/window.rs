@@ -61,7 +61,7 @@ impl Runner {
     /// Encodes where it does not hold up what waits.
     async fn rows(&self, decoded: Decoded, range: BlockRange, fault: Option<Fault>) -> Result<Rows, CursorError> {
         let (logs, rows) = (decoded.counts.logs as u64, decoded.counts.rows as u64);
-        let encoded = tokio::task::spawn_blocking(move || encode(&decoded, range)).await;
+        let encoded = tokio::task::spawn_blocking(move || encode(&decoded)).await;
         let encoded = encoded.map_err(|error| self.host(error))?;
         let chunks =
             encoded.map_err(|error| CursorError::Rows { nest: self.nest.name.clone(), reason: error.to_string() })?;
@@ -69,15 +69,16 @@ impl Runner {
     }
 }
 
-/// A chunk for each table that has rows.
-fn encode(decoded: &Decoded, range: BlockRange) -> Result<Vec<NewChunk>, chunk::BadChunk> {
+/// A chunk for each table that has rows, from the block of the first one to that of the last.
+fn encode(decoded: &Decoded) -> Result<Vec<NewChunk>, chunk::BadChunk> {
     let events = decoded.tables.iter().map(|(place, batch)| (TableId::Event(*place), batch));
     let rejected = decoded.rejected.iter().map(|batch| (TableId::Rejected, batch));
     let ignored = decoded.ignored.iter().map(|batch| (TableId::Ignored, batch));
-    let filled = events.chain(rejected).chain(ignored).filter(|(_, batch)| batch.num_rows() > 0);
-    filled
-        .map(|(table, batch)| {
-            Ok(NewChunk { table, range, rows: batch.num_rows() as u64, bytes: chunk::encode(batch)? })
-        })
-        .collect()
+    let mut chunks = Vec::new();
+    for (table, batch) in events.chain(rejected).chain(ignored) {
+        if let Some(range) = chunk::range(batch)? {
+            chunks.push(NewChunk { table, range, rows: batch.num_rows() as u64, bytes: chunk::encode(batch)? });
+        }
+    }
+    Ok(chunks)
 }

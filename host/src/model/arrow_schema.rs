@@ -33,6 +33,11 @@ pub fn data_type(ty: ColumnType) -> DataType {
     }
 }
 
+/// The nest type that a field carries.
+pub fn nest_type(field: &Field) -> Option<ColumnType> {
+    field.metadata().get(TYPE_KEY)?.parse().ok()
+}
+
 fn field(name: &str, ty: ColumnType, nullable: bool) -> Field {
     let metadata = HashMap::from([(TYPE_KEY.to_owned(), ty.to_string())]);
     Field::new(name, data_type(ty), nullable).with_metadata(metadata)

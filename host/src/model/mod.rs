@@ -7,12 +7,12 @@ mod fence;
 mod logs;
 mod progress;
 
-pub use arrow_schema::{TYPE_KEY, arrow_schema, data_type, ignored_schema, rejected_schema};
+pub use arrow_schema::{TYPE_KEY, arrow_schema, data_type, ignored_schema, nest_type, rejected_schema};
 pub use block::{Address, B256, BlockHash, BlockNumber, BlockRange, BlockRef, ChainId, Header};
 pub use dataset::{Contract, DatasetId, DatasetKey, Endpoint, Fault, TableId};
 pub use fence::{Branch, Fence};
 pub use logs::{LogBatch, LogView};
 pub use nuthatch_registry::{
-    BundleHash, ColumnSchema, ColumnType, DataIdentity, LogFilter, NestName, PROVENANCE, TableSchema,
+    BundleHash, ColumnSchema, ColumnType, ContentHash, DataIdentity, LogFilter, NestName, PROVENANCE, TableSchema,
 };
 pub use progress::{ChainProgress, Phase, Progress};

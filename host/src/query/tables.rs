@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use serde_json::Value;
 
 use crate::model::{
-    ColumnType, Endpoint, PROVENANCE, TYPE_KEY, TableId, TableSchema, arrow_schema, data_type, ignored_schema,
+    ColumnType, Endpoint, PROVENANCE, TableId, TableSchema, arrow_schema, data_type, ignored_schema, nest_type,
     rejected_schema,
 };
 use crate::store::Snapshot;
@@ -54,11 +54,6 @@ impl Table {
 /// The Arrow type that a column type has in queries.
 pub fn query_type(ty: ColumnType) -> DataType {
     if ty.is_wide_integer() { DataType::LargeBinary } else { data_type(ty) }
-}
-
-/// The column type that a field says it has.
-pub fn nest_type(field: &Field) -> Option<ColumnType> {
-    field.metadata().get(TYPE_KEY)?.parse().ok()
 }
 
 /// A SQL view of a bundle.

@@ -112,15 +112,16 @@ pub struct ManifestFile {
     pub blake3: ContentHash,
 }
 
-/// Fuel that one decode call may burn: base + per log + per byte of the batch. The host caps each.
+/// Fuel that decoding one log may burn: `base + per_log + per_byte × bytes of its topics and data`. The host caps each
+/// part, and gives a call with many logs the least budget among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// Fuel of any call.
+    /// Fuel of every call.
     pub base: u64,
-    /// Fuel for each log.
+    /// Fuel for the log itself.
     pub per_log: u64,
-    /// Fuel for each byte of topics and data.
+    /// Fuel for each byte of the log's topics and data.
     pub per_byte: u64,
 }
 

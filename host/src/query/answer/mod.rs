@@ -13,8 +13,8 @@ use arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 pub use cell::push_hex;
 
 use super::status::Reach;
-use super::tables::{nest_type, query_type};
-use crate::model::{BlockHash, BlockNumber, BundleHash, ChainId, NestName};
+use super::tables::query_type;
+use crate::model::{BlockHash, BlockNumber, BundleHash, ChainId, NestName, nest_type};
 use crate::store::Snapshot;
 
 /// What a query was answered with.

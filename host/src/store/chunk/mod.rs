@@ -219,6 +219,17 @@ fn block_numbers(batch: &RecordBatch) -> Result<&arrow::array::UInt64Array, BadC
         .ok_or_else(|| damaged("it has no block_number column"))
 }
 
+/// The blocks of the rows, which are in block order; one number a row.
+pub fn blocks(batch: &RecordBatch) -> Result<&[u64], BadChunk> {
+    Ok(block_numbers(batch)?.values())
+}
+
+/// From the first row's block to the last one's; none without rows.
+pub fn range(batch: &RecordBatch) -> Result<Option<BlockRange>, BadChunk> {
+    let blocks = blocks(batch)?;
+    Ok(blocks.first().zip(blocks.last()).and_then(|(&a, &b)| BlockRange::new(BlockNumber(a), BlockNumber(b))))
+}
+
 /// The rows up to and including block `last`.
 pub fn cut(batch: &RecordBatch, last: BlockNumber) -> Result<RecordBatch, BadChunk> {
     let stays: BooleanArray = block_numbers(batch)?.values().iter().map(|&number| Some(number <= last.0)).collect();

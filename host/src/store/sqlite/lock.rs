@@ -27,17 +27,14 @@ pub struct DataLock {
 impl DataLock {
     /// Locks the folder, which is made if it is not there. A second process is refused with the first one's pid.
     pub fn acquire(data: &Path) -> Result<Arc<DataLock>> {
-        let not_writable =
-            |error: io::Error| StoreError::NotWritable { path: data.display().to_string(), reason: error.to_string() };
-        fs::create_dir_all(data).map_err(not_writable)?;
-        let data = data.canonicalize().map_err(not_writable)?;
+        fs::create_dir_all(data).map_err(|error| unwritten(data, &error))?;
+        let data = data.canonicalize().map_err(|error| unwritten(data, &error))?;
         refuse_network(&data)?;
         let path = data.join("lock");
         let mut looks = 0;
         loop {
-            let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(
-                |error| StoreError::NotWritable { path: path.display().to_string(), reason: error.to_string() },
-            )?;
+            let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+            let mut file = opened.map_err(|error| unwritten(&path, &error))?;
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -50,16 +47,13 @@ impl DataLock {
                     }
                     return Err(StoreError::InUse { path: data.display().to_string(), pid });
                 }
-                Err(TryLockError::Error(error)) => return Err(not_writable(error)),
+                Err(TryLockError::Error(error)) => return Err(unwritten(&data, &error)),
             }
             if !still_there(&file, &path) {
                 // Someone deleted the file between opening and locking it; a lock on what is gone keeps nobody out.
                 continue;
             }
-            write_pid(&mut file).map_err(|error| match error.kind() {
-                io::ErrorKind::StorageFull => StoreError::DiskFull { path: path.display().to_string() },
-                _ => StoreError::NotWritable { path: path.display().to_string(), reason: error.to_string() },
-            })?;
+            write_pid(&mut file).map_err(|error| unwritten(&path, &error))?;
             return Ok(Arc::new(DataLock { data, file }));
         }
     }
@@ -74,6 +68,14 @@ impl Drop for DataLock {
     fn drop(&mut self) {
         // So that nobody reads the pid of a process that let go. The lock itself goes with the descriptor.
         let _ = self.file.set_len(0);
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> StoreError {
+    let path = path.display().to_string();
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::DiskFull { path },
+        _ => StoreError::NotWritable { path, reason: error.to_string() },
     }
 }
 
