@@ -8,6 +8,7 @@ pub mod cursor;
 pub mod model;
 pub mod plugin;
 pub mod query;
+pub mod segments;
 pub mod serve;
 pub mod store;
 pub mod worker;

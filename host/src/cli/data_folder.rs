@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::args::data_folder;
 use crate::model::ChainId;
+use crate::segments::{Place, PlaceError, default_place};
 use crate::store::StoreError;
 use crate::store::sqlite::{self, SqliteReader};
 
@@ -37,6 +38,16 @@ pub async fn readers(folder: &Path) -> anyhow::Result<Vec<(ChainId, SqliteReader
         readers.push((chain, SqliteReader::open(folder, chain).await?));
     }
     Ok(readers)
+}
+
+/// Where its segments are: the place named, else the usual one if it is there.
+pub fn segments(folder: &Path, named: Option<&str>) -> Result<Option<Place>, PlaceError> {
+    let usual = default_place(folder);
+    match named {
+        Some(named) => Place::open_existing(named).map(Some),
+        None if usual.is_dir() => Place::existing_folder(&usual).map(Some),
+        None => Ok(None),
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::chain::{ReplayOptions, ReplaySource, RpcLimits, Source};
 use crate::cursor::{Settings, Until};
 use crate::plugin::nest_folder::{self, DecoderChoice};
 use crate::plugin::{PluginHost, PluginLimits};
-use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder};
+use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder, Sealing};
 
 /// Index a small recorded chain, print what came out, then serve it
 ///
@@ -115,6 +115,7 @@ pub(super) async fn run(args: DemoArgs) -> anyhow::Result<()> {
         chains: vec![ChainPlan { source, nests: vec![Arc::new(nest)] }],
         // A recorded head moves at each look.
         settings: Settings::default(),
+        sealing: Sealing::default(),
         folder: Folder::Shared,
         until,
     };

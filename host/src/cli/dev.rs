@@ -15,7 +15,8 @@ use crate::cursor::{Settings, Until};
 use crate::model::ChainId;
 use crate::plugin::{PluginHost, PluginLimits};
 use crate::query::QueryEngine;
-use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder};
+use crate::segments::SEGMENT_ROWS;
+use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder, Sealing};
 
 /// Index one or many nests, follow their chains, answer SQL over HTTP
 ///
@@ -52,6 +53,12 @@ pub struct DevArgs {
     /// Data folder; needed with more than one --dir or with --nest [default: DIR/.nuthatch]
     #[arg(long, value_name = "FOLDER")]
     pub data: Option<PathBuf>,
+    /// Where sealed history goes: a folder, or s3://bucket/prefix [default: `segments` in the data folder]
+    #[arg(long, value_name = "PLACE")]
+    pub segments: Option<String>,
+    /// Rows that fill a segment, for tests: other numbers make other files than everybody else's
+    #[arg(long, value_name = "N", default_value_t = SEGMENT_ROWS, hide = true)]
+    pub segment_rows: u64,
     /// Where HTTP is answered
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8288")]
     pub listen: SocketAddr,
@@ -89,7 +96,8 @@ pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
         chains.push(ChainPlan { source, nests });
     }
     let stop = process::stop_on_signals()?;
-    let plan = EmbeddedPlan { data, chains, settings: Settings::default(), folder, until: Until::Stopped };
+    let sealing = Sealing { place: args.segments, rows: args.segment_rows };
+    let plan = EmbeddedPlan { data, chains, sealing, settings: Settings::default(), folder, until: Until::Stopped };
     let embedded = Embedded::start(plan, stop.clone()).await?;
     let engine = process::engine(&embedded)?;
     warn_of_broken_views(&engine).await;

@@ -22,6 +22,7 @@ mod process;
 mod progress;
 mod reset;
 mod rpc_urls;
+mod segments;
 pub mod source;
 mod sql;
 mod view_lint;
@@ -80,6 +81,9 @@ enum Command {
     /// The rows of a data folder
     #[command(subcommand)]
     Dataset(dataset::DatasetCommand),
+    /// The sealed history of a data folder
+    #[command(subcommand)]
+    Segments(segments::SegmentsCommand),
     /// The writers of a data folder, one a chain
     #[command(subcommand)]
     Cursor(CursorCommand),
@@ -117,6 +121,7 @@ impl Command {
             Command::Nest(NestCommand::Retry(args)) => nest_retry::run(args).await,
             Command::Nest(NestCommand::Status(args)) => nest_status::run(args).await,
             Command::Dataset(command) => dataset::run(command).await,
+            Command::Segments(command) => segments::run(command).await,
             Command::Cursor(CursorCommand::Rebuild(args)) => cursor_rebuild::run(args).await,
             Command::Reset(args) => reset::run(args).await,
             Command::Bundle(BundleCommand::Build(args)) => bundle_build::run(args).await,

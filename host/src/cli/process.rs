@@ -88,7 +88,7 @@ impl Metrics {
 
 /// An engine over everything that runs.
 pub(super) fn engine(embedded: &Embedded) -> anyhow::Result<QueryEngine> {
-    Ok(QueryEngine::new(embedded.readers(), QueryLimits::default())?)
+    Ok(QueryEngine::over(embedded.served(), QueryLimits::default())?)
 }
 
 /// Serves and reports until the cursors end or a signal comes, then drains.

@@ -7,11 +7,13 @@ use anyhow::Context;
 use clap::Args;
 
 use super::{DataArgs, Output, Usage};
+use crate::segments::default_place;
 use crate::store::sqlite::{self, DataLock};
 
 /// Delete all indexed data of a data folder
 ///
-/// The nest folder itself stays as it is. Refused while `dev` runs on it.
+/// The nest folder itself stays as it is, and so do segments that were kept elsewhere with --segments. Refused while
+/// `dev` runs on it.
 #[derive(Debug, Args)]
 pub struct ResetArgs {
     #[command(flatten)]
@@ -36,6 +38,11 @@ pub(super) async fn run(args: ResetArgs) -> anyhow::Result<()> {
     }
     for file in &files {
         std::fs::remove_file(file).with_context(|| format!("{} cannot be deleted", file.display()))?;
+    }
+    let segments = default_place(&data);
+    match std::fs::remove_dir_all(&segments) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        done => done.with_context(|| format!("{} cannot be deleted", segments.display()))?,
     }
     let mut out = Output::new();
     out.line(format!("deleted {} files in {}", files.len(), data.display()))?;

@@ -2,6 +2,7 @@
 
 use crate::chain::ChainError;
 use crate::model::{ChainId, NestName};
+use crate::segments::SealError;
 use crate::store::StoreError;
 
 /// Errors of a cursor.
@@ -38,6 +39,9 @@ pub enum CursorError {
         /// Why.
         reason: String,
     },
+    /// Rows that are due could not be sealed; they stay hot.
+    #[error(transparent)]
+    Seal(#[from] SealError),
     /// The data folder was made by other nests.
     #[error(
         "the data folder {folder} holds nest '{found}', not '{wanted}'; \
@@ -60,11 +64,13 @@ impl CursorError {
             CursorError::Chain(error) => {
                 !matches!(error, ChainError::Replay { .. } | ChainError::BadFilter { .. } | ChainError::TooMuch { .. })
             }
-            CursorError::Host { .. } | CursorError::Interrupted { .. } => true,
-            CursorError::Store(error) => {
+            CursorError::Host { .. } | CursorError::Interrupted { .. } | CursorError::Seal(SealError::Place(_)) => true,
+            CursorError::Store(error) | CursorError::Seal(SealError::Store(error)) => {
                 matches!(error, StoreError::DiskFull { .. } | StoreError::WrongBranch { .. } | StoreError::Moved { .. })
             }
-            CursorError::Rows { .. } | CursorError::OtherNest { .. } => false,
+            CursorError::Seal(SealError::Rows { .. }) | CursorError::Rows { .. } | CursorError::OtherNest { .. } => {
+                false
+            }
         }
     }
 }

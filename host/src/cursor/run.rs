@@ -15,6 +15,7 @@ use super::window::Runner;
 use super::{CursorError, Nest};
 use crate::chain::Source;
 use crate::model::BlockRef;
+use crate::segments::Sealer;
 use crate::store::HotStore;
 
 /// How a cursor works; the defaults suit a laptop.
@@ -52,6 +53,7 @@ pub struct Cursor {
     pub(super) source: Arc<dyn Source>,
     pub(super) store: Arc<dyn HotStore>,
     pub(super) settings: Settings,
+    pub(super) sealer: Option<Sealer>,
     pub(super) adopted: Vec<Adopted>,
     pub(super) runners: Vec<Runner>,
     pub(super) backfill: Backfill,
@@ -76,8 +78,15 @@ impl Cursor {
         let (status, watcher) = watch::channel(CursorStatus::new(source.chain_id()));
         let backfill = Backfill::new(source.clone(), settings.ahead, settings.window_logs);
         let runners = adopt::runners(&adopted)?;
-        let cursor = Cursor { source, store, settings, adopted, runners, backfill, requests, status };
+        let sealer = None;
+        let cursor = Cursor { source, store, settings, sealer, adopted, runners, backfill, requests, status };
         Ok((cursor, handle, watcher))
+    }
+
+    /// Seals final rows as their cuts come due. Without it they stay hot.
+    #[must_use]
+    pub fn sealing(self, sealer: Sealer) -> Self {
+        Cursor { sealer: Some(sealer), ..self }
     }
 
     /// Indexes until stopped, or until the source is exhausted. Trouble with the chain or a full disk is waited out;
@@ -90,6 +99,7 @@ impl Cursor {
                 source: &*source,
                 store: &*store,
                 settings: &self.settings,
+                sealer: self.sealer.as_ref(),
                 runners: &self.runners,
                 status: &self.status,
             };
@@ -137,6 +147,7 @@ impl Cursor {
             source: &*self.source,
             store: &*self.store,
             settings: &self.settings,
+            sealer: self.sealer.as_ref(),
             runners: &self.runners,
             status: &self.status,
         }

@@ -13,6 +13,7 @@ use super::window::{Rows, Runner};
 use super::{CursorError, Settings};
 use crate::chain::Source;
 use crate::model::{BlockNumber, BlockRef, DatasetId};
+use crate::segments::Sealer;
 use crate::store::{Commit, CursorState, DatasetStatus, HotStore, StoreError, next_block};
 
 /// What a turn did.
@@ -41,6 +42,7 @@ pub(super) struct Work<'a> {
     pub source: &'a dyn Source,
     pub store: &'a dyn HotStore,
     pub settings: &'a Settings,
+    pub sealer: Option<&'a Sealer>,
     pub runners: &'a [Runner],
     pub status: &'a watch::Sender<CursorStatus>,
 }
@@ -78,6 +80,9 @@ impl Work<'_> {
                 Err(error) if error.is_passing() => backfill.rest(&error, self.settings.longest_wait),
                 Err(error) => return Err(error),
             }
+        }
+        if state.halted.is_none() {
+            worked |= self.seal().await?;
         }
         let settled = self.state(adopted).await?;
         if settled.halted.is_some() {
@@ -295,6 +300,18 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Seals one cut, if one is due.
+    async fn seal(&self) -> Result<bool, CursorError> {
+        let Some(sealer) = self.sealer else { return Ok(false) };
+        let Some(sealed) = sealer.seal_next(self.store).await? else { return Ok(false) };
+        tracing::debug!(key = sealed.key, rows = sealed.rows, bytes = sealed.bytes, "sealed blocks {}", sealed.range);
+        let chain = self.source.chain_id().to_string();
+        metrics::counter!("nuthatch_segments_sealed_total", "chain" => chain.clone()).increment(1);
+        metrics::counter!("nuthatch_segment_rows_total", "chain" => chain.clone()).increment(sealed.rows);
+        metrics::counter!("nuthatch_segment_bytes_total", "chain" => chain).increment(sealed.bytes);
+        Ok(true)
     }
 
     /// House-keeping for quiet moments.

@@ -74,11 +74,5 @@ fn encode(decoded: &Decoded) -> Result<Vec<NewChunk>, chunk::BadChunk> {
     let events = decoded.tables.iter().map(|(place, batch)| (TableId::Event(*place), batch));
     let rejected = decoded.rejected.iter().map(|batch| (TableId::Rejected, batch));
     let ignored = decoded.ignored.iter().map(|batch| (TableId::Ignored, batch));
-    let mut chunks = Vec::new();
-    for (table, batch) in events.chain(rejected).chain(ignored) {
-        if let Some(range) = chunk::range(batch)? {
-            chunks.push(NewChunk { table, range, rows: batch.num_rows() as u64, bytes: chunk::encode(batch)? });
-        }
-    }
-    Ok(chunks)
+    events.chain(rejected).chain(ignored).filter_map(|(table, batch)| chunk::of(table, batch).transpose()).collect()
 }

@@ -5,13 +5,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::QueryError;
 use super::names::nearest;
+use super::sealed::SegmentFiles;
 use super::tables::Catalog;
 use crate::model::{ChainId, DatasetId, Endpoint, NestName};
 use crate::store::{CursorState, HotReader, ReadTxn, Snapshot};
 
-/// The readers of all cursors, and what was learned about their endpoints.
+/// One cursor's rows: the hot half, and where the files of the sealed one are read.
+#[derive(Clone)]
+pub struct Halves {
+    /// The hot store.
+    pub reader: Arc<dyn HotReader>,
+    /// Files of segments.
+    pub files: Option<Arc<SegmentFiles>>,
+}
+
+/// The stores of all cursors, and what was learned about their endpoints.
 pub struct Catalogs {
-    readers: Vec<Arc<dyn HotReader>>,
+    stores: Vec<Halves>,
     known: Mutex<HashMap<NestName, Known>>,
 }
 
@@ -26,7 +36,7 @@ struct Known {
 /// One query's view of an endpoint; the read goes on until `txn` is dropped.
 pub struct Opened {
     /// The store that answers.
-    pub reader: Arc<dyn HotReader>,
+    pub store: Halves,
     /// The read that the snapshot was taken in.
     pub txn: Box<dyn ReadTxn>,
     /// What the query sees.
@@ -37,20 +47,20 @@ pub struct Opened {
 
 impl Catalogs {
     /// Over these stores.
-    pub fn new(readers: Vec<Arc<dyn HotReader>>) -> Self {
-        Catalogs { readers, known: Mutex::default() }
+    pub fn new(stores: Vec<Halves>) -> Self {
+        Catalogs { stores, known: Mutex::default() }
     }
 
     /// Begins a read of the store that has this endpoint.
     pub async fn open(&self, name: &NestName) -> Result<Opened, QueryError> {
         let hint = self.lock().get(name).map(|known| known.reader);
-        let others = (0..self.readers.len()).filter(|&place| Some(place) != hint);
+        let others = (0..self.stores.len()).filter(|&place| Some(place) != hint);
         for place in hint.into_iter().chain(others) {
-            let reader = &self.readers[place];
-            let mut txn = reader.read().await?;
+            let store = &self.stores[place];
+            let mut txn = store.reader.read().await?;
             if let Some(snapshot) = txn.snapshot(name).await? {
                 let catalog = self.catalog(place, &snapshot);
-                return Ok(Opened { reader: Arc::clone(reader), txn, snapshot, catalog });
+                return Ok(Opened { store: store.clone(), txn, snapshot, catalog });
             }
         }
         self.lock().remove(name);
@@ -60,8 +70,8 @@ impl Catalogs {
     /// All endpoints of all cursors with their cursor's state, by name.
     pub async fn all(&self) -> Result<Vec<(Endpoint, Arc<CursorState>)>, QueryError> {
         let mut all = Vec::new();
-        for reader in &self.readers {
-            let mut txn = reader.read().await?;
+        for store in &self.stores {
+            let mut txn = store.reader.read().await?;
             let state = Arc::new(txn.state().await?);
             all.extend(txn.endpoints().await?.into_iter().map(|endpoint| (endpoint, Arc::clone(&state))));
         }

@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 use super::answer::{Answer, Meta};
 use super::bigint;
 use super::cache::ChunkCache;
-use super::catalogs::{Catalogs, Opened};
+use super::catalogs::{Catalogs, Halves, Opened};
 use super::classify::{Ended, classify};
 use super::describe;
 use super::error::{BadQuery, Flaw, QueryError};
@@ -29,10 +29,12 @@ use super::page::{self, Cut, Next, Page, PageKey, PageRequest};
 use super::planner::Planner;
 use super::queue::Queue;
 use super::scan::ChunkScan;
+use super::sealed::SegmentFiles;
 use super::session;
 use super::source::ChunkSource;
 use super::tables::Catalog;
 use crate::model::{Endpoint, NestName};
+use crate::segments::Place;
 use crate::store::{CursorState, HotReader};
 
 /// Stack of the threads that plan and run queries: statements nest deeper than a default stack holds.
@@ -51,6 +53,21 @@ struct Inner {
     cache: Arc<ChunkCache>,
     state: SessionState,
     threads: Threads,
+}
+
+impl Inner {
+    fn source(&self, store: Halves) -> Arc<ChunkSource> {
+        Arc::new(ChunkSource::new(store.reader, Arc::clone(&self.cache)).with_files(store.files))
+    }
+}
+
+/// One cursor's store and the place of its segments.
+#[derive(Clone)]
+pub struct Served {
+    /// The hot store.
+    pub reader: Arc<dyn HotReader>,
+    /// Where its segments lie. Without it a query that needs one fails.
+    pub segments: Option<Place>,
 }
 
 /// Threads of their own, so that a heavy query takes no turn from indexing or serving.
@@ -84,8 +101,13 @@ pub struct EndpointInfo {
 }
 
 impl QueryEngine {
-    /// An engine over these stores, one a chain.
+    /// An engine over these stores, one a chain, that have no segments.
     pub fn new(readers: Vec<Arc<dyn HotReader>>, limits: QueryLimits) -> Result<Self, QueryError> {
+        QueryEngine::over(readers.into_iter().map(|reader| Served { reader, segments: None }).collect(), limits)
+    }
+
+    /// An engine over these stores, one a chain, and their segments.
+    pub fn over(stores: Vec<Served>, limits: QueryLimits) -> Result<Self, QueryError> {
         let threads = std::thread::available_parallelism().map_or(2, usize::from);
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(threads)
@@ -95,8 +117,13 @@ impl QueryEngine {
             .build()
             .map_err(|error| QueryError::Internal(format!("no threads for queries: {error}")))?;
         let state = session::template(&limits, threads).map_err(|error| QueryError::Internal(error.to_string()))?;
+        let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
+        let halves = |store: Served| Halves {
+            reader: store.reader,
+            files: store.segments.map(|place| Arc::new(SegmentFiles::new(place, footers.clone()))),
+        };
         let inner = Inner {
-            catalogs: Catalogs::new(readers),
+            catalogs: Catalogs::new(stores.into_iter().map(halves).collect()),
             queue: Queue::new(&limits),
             cache: Arc::new(ChunkCache::new(limits.cache)),
             state,
@@ -121,8 +148,8 @@ impl QueryEngine {
     pub async fn describe(&self, nest: &NestName) -> Result<Description, QueryError> {
         let (inner, nest) = (Arc::clone(&self.inner), nest.clone());
         self.queued(async move {
-            let Opened { reader, snapshot, catalog, .. } = inner.catalogs.open(&nest).await?;
-            let source = Arc::new(ChunkSource::new(reader, Arc::clone(&inner.cache)));
+            let Opened { store, snapshot, catalog, .. } = inner.catalogs.open(&nest).await?;
+            let source = inner.source(store);
             let planner = Planner::new(&inner.state, &catalog, &snapshot, &source, &inner.limits);
             Ok(Description { meta: Meta::of(&snapshot), tables: information::describe(&planner) })
         })
@@ -236,8 +263,8 @@ async fn tries(inner: &Inner, nest: &NestName, what: &What) -> Result<Cut, Query
 }
 
 async fn attempt(inner: &Inner, nest: &NestName, what: &What) -> Result<Cut, Ended> {
-    let Opened { reader, mut txn, snapshot, catalog } = inner.catalogs.open(nest).await.map_err(Ended::Failed)?;
-    let source = Arc::new(ChunkSource::new(reader, Arc::clone(&inner.cache)));
+    let Opened { store, mut txn, snapshot, catalog } = inner.catalogs.open(nest).await.map_err(Ended::Failed)?;
+    let source = inner.source(store);
     let mut state = inner.state.clone();
     state.mark_start_execution();
     let asked = {

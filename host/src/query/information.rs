@@ -113,12 +113,11 @@ pub fn describe(planner: &Planner<'_>) -> Vec<TableInfo> {
             nullable: field.is_nullable(),
             doc: doc.clone(),
         });
-        let chunks = planner.snapshot.chunks.iter().filter(|chunk| chunk.table == table.id);
         all.push(TableInfo {
             name: table.name.clone(),
             kind: TableKind::Table,
             doc: table.doc.clone(),
-            rows: Some(chunks.map(|chunk| chunk.rows).sum()),
+            rows: Some(planner.snapshot.rows(table.id)),
             columns: columns.collect(),
             broken: None,
         });

@@ -1,7 +1,8 @@
-//! SQL over the hot store: tables, views, 256-bit integers, guards.
+//! SQL over hot and sealed rows: tables, views, 256-bit integers, guards.
 //!
 //! A query is parsed and held to reading, planned over one snapshot of the store, and run with a deadline, caps and a
-//! share of one memory pool. The snapshot's read ends before the plan runs; rows come from chunks, which never change.
+//! share of one memory pool. The snapshot's read ends before the plan runs; rows come from segments and
+//! chunks, which never change.
 
 pub mod answer;
 pub mod bigint;
@@ -22,6 +23,7 @@ mod planner;
 mod provider;
 mod queue;
 mod scan;
+mod sealed;
 mod session;
 mod source;
 mod status;
@@ -30,7 +32,7 @@ mod tables;
 pub(crate) mod tests;
 
 pub use answer::{Answer, AnswerColumn, Meta};
-pub use engine::{Description, EndpointInfo, QueryEngine};
+pub use engine::{Description, EndpointInfo, QueryEngine, Served};
 pub use error::{BadQuery, Flaw, Position, QueryError};
 pub use information::{ColumnInfo, TableInfo, TableKind};
 pub use limits::QueryLimits;

@@ -23,12 +23,12 @@ use super::guard;
 use super::information;
 use super::limits::QueryLimits;
 use super::names::nearest;
-use super::provider::ChunkTable;
+use super::provider::{ChunkTable, Sealed};
 use super::source::ChunkSource;
 use super::status;
 use super::tables::{Catalog, STATUS, View};
 use crate::model::TableId;
-use crate::store::{ChunkMeta, Snapshot};
+use crate::store::{ChunkMeta, SegmentMeta, Snapshot};
 
 /// Plans statements over one snapshot. Nothing but this snapshot's tables and views has a name in it.
 pub struct Planner<'a> {
@@ -129,6 +129,10 @@ impl<'a> Planner<'a> {
         self.snapshot.chunks.iter().copied().filter(|chunk| chunk.table == id).collect()
     }
 
+    fn segments(&self, id: TableId) -> Vec<SegmentMeta> {
+        self.snapshot.segments.iter().filter(|segment| segment.table == id).cloned().collect()
+    }
+
     fn unknown(&self, name: &str) -> BadQuery {
         let bad = BadQuery::new(
             Flaw::NoTable,
@@ -161,9 +165,10 @@ impl Scope<'_> {
         let planner = self.planner;
         if let Some(table) = planner.catalog.table(name) {
             let chunks = planner.chunks(table.id);
+            let sealed = Sealed { segments: planner.segments(table.id), files: planner.source.files() };
             let (table, source) = (Arc::clone(table), Arc::clone(planner.source));
             let parts = planner.limits.rows_a_thread;
-            return Ok(Some(Arc::new(ChunkTable::new(table, source, chunks, parts))));
+            return Ok(Some(Arc::new(ChunkTable::new(table, source, chunks, sealed, parts))));
         }
         if name == STATUS {
             return status::table(planner.snapshot).map(Some);

@@ -1,19 +1,22 @@
-//! A table over the chunks of a snapshot.
+//! A table over what a snapshot has of it: segments, then chunks.
 
 use std::sync::Arc;
 
+use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::union::UnionExec;
 
-use super::scan::ChunkScan;
+use super::scan::{ChunkScan, equivalence};
+use super::sealed::{self, SealedScan, SegmentFiles};
 use super::source::ChunkSource;
 use super::tables::Table;
 use crate::model::BlockRange;
-use crate::store::ChunkMeta;
+use crate::store::{ChunkMeta, SegmentMeta};
 
 /// The column by which chunks are left out.
 const BLOCK: &str = "block_number";
@@ -25,15 +28,58 @@ pub struct ChunkTable {
     source: Arc<ChunkSource>,
     /// In block order.
     chunks: Vec<ChunkMeta>,
+    sealed: Sealed,
     /// Rows that are worth a partition of their own.
     rows_a_part: u64,
 }
 
+/// The sealed half of a table.
+#[derive(Debug, Default)]
+pub struct Sealed {
+    /// In block order, all before the chunks.
+    pub segments: Vec<SegmentMeta>,
+    /// Where they are read; none where no place for segments is known.
+    pub files: Option<Arc<SegmentFiles>>,
+}
+
 impl ChunkTable {
-    /// A table that has these chunks.
-    pub fn new(table: Arc<Table>, source: Arc<ChunkSource>, mut chunks: Vec<ChunkMeta>, rows_a_part: u64) -> Self {
+    /// A table that has these chunks, and before them these segments.
+    pub fn new(
+        table: Arc<Table>,
+        source: Arc<ChunkSource>,
+        mut chunks: Vec<ChunkMeta>,
+        sealed: Sealed,
+        rows_a_part: u64,
+    ) -> Self {
         chunks.sort_by_key(|chunk| chunk.range.first);
-        ChunkTable { table, source, chunks, rows_a_part }
+        ChunkTable { table, source, chunks, sealed, rows_a_part }
+    }
+
+    fn sealed_scan(
+        &self,
+        state: &dyn Session,
+        columns: &[usize],
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let segments = self.sealed.segments.iter();
+        let segments: Vec<SegmentMeta> =
+            segments.filter(|it| filters.iter().all(|f| may_match(f, it.range))).cloned().collect();
+        if segments.is_empty() {
+            return Ok(None);
+        }
+        let Some(files) = &self.sealed.files else {
+            return Err(DataFusionError::External(Box::new(sealed::BadSegment {
+                key: segments[0].key.clone(),
+                reason: "this process was not told where the segments are".to_owned(),
+            })));
+        };
+        let parts = if limit.is_some() { 1 } else { state.config().target_partitions() };
+        let parts = divide(segments, parts, self.rows_a_part, |segment| segment.rows);
+        let schema = Arc::new(self.table.schema.project(columns)?);
+        let equivalence = equivalence(&self.table, &schema, SortOptions::new(false, false));
+        let scan = SealedScan { table: &self.table, files, parts, columns, filters, limit, equivalence };
+        sealed::scan(scan, state).map(Some)
     }
 }
 
@@ -48,8 +94,8 @@ impl TableProvider for ChunkTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        // Chunks are left out by their range; rows of those that stay are still filtered.
-        let pushed = |filter: &&Expr| match filter.column_refs().iter().all(|column| column.name == BLOCK) {
+        // Whole chunks and segments are left out; rows of those that stay are still filtered.
+        let pushed = |filter: &&Expr| match sealed::is_usable(filter, &self.table) {
             true => TableProviderFilterPushDown::Inexact,
             false => TableProviderFilterPushDown::Unsupported,
         };
@@ -67,14 +113,19 @@ impl TableProvider for ChunkTable {
         let chunks: Vec<ChunkMeta> =
             self.chunks.iter().copied().filter(|chunk| filters.iter().all(|f| may_match(f, chunk.range))).collect();
         let parts = if limit.is_some() { 1 } else { state.config().target_partitions() };
-        let parts = divide(chunks, parts, self.rows_a_part);
-        Ok(Arc::new(ChunkScan::new(Arc::clone(&self.table), Arc::clone(&self.source), columns, parts, limit)?))
+        let parts = divide(chunks, parts, self.rows_a_part, |chunk| chunk.rows);
+        let sealed = self.sealed_scan(state, &columns, filters, limit)?;
+        let hot = ChunkScan::new(Arc::clone(&self.table), Arc::clone(&self.source), columns, parts, limit)?;
+        match sealed {
+            Some(sealed) => UnionExec::try_new(vec![sealed, Arc::new(hot)]),
+            None => Ok(Arc::new(hot)),
+        }
     }
 }
 
-/// Cuts chunks into at most `most` runs of about the same number of rows; one run where there are few rows.
-fn divide(chunks: Vec<ChunkMeta>, most: usize, rows_a_part: u64) -> Vec<Vec<ChunkMeta>> {
-    let rows: u64 = chunks.iter().map(|chunk| chunk.rows).sum();
+/// Cuts chunks or segments into at most `most` runs of about the same number of rows; one run where there are few rows.
+fn divide<T>(chunks: Vec<T>, most: usize, rows_a_part: u64, rows_of: impl Fn(&T) -> u64) -> Vec<Vec<T>> {
+    let rows: u64 = chunks.iter().map(&rows_of).sum();
     let wanted = (rows / rows_a_part.max(1)).clamp(1, most.max(1) as u64);
     let each = rows.div_ceil(wanted).max(1);
     let mut parts = vec![Vec::new()];
@@ -83,7 +134,7 @@ fn divide(chunks: Vec<ChunkMeta>, most: usize, rows_a_part: u64) -> Vec<Vec<Chun
         if taken >= each * parts.len() as u64 {
             parts.push(Vec::new());
         }
-        taken += chunk.rows;
+        taken += rows_of(&chunk);
         if let Some(part) = parts.last_mut() {
             part.push(chunk);
         }

@@ -102,7 +102,8 @@ fn in_order(part: &[ChunkMeta], order: Order) -> Box<dyn Iterator<Item = &ChunkM
     }
 }
 
-fn properties(table: &Table, schema: &SchemaRef, parts: usize, options: SortOptions) -> Arc<PlanProperties> {
+/// The order in which rows of a table come, as the planner knows it.
+pub fn equivalence(table: &Table, schema: &SchemaRef, options: SortOptions) -> EquivalenceProperties {
     let mut equivalence = EquivalenceProperties::new(Arc::clone(schema));
     if table.is_ordered() {
         let ordering: Vec<PhysicalSortExpr> = ORDER
@@ -114,6 +115,11 @@ fn properties(table: &Table, schema: &SchemaRef, parts: usize, options: SortOpti
             equivalence = EquivalenceProperties::new_with_orderings(Arc::clone(schema), [ordering]);
         }
     }
+    equivalence
+}
+
+fn properties(table: &Table, schema: &SchemaRef, parts: usize, options: SortOptions) -> Arc<PlanProperties> {
+    let equivalence = equivalence(table, schema, options);
     let partitioning = Partitioning::UnknownPartitioning(parts);
     let properties = PlanProperties::new(equivalence, partitioning, EmissionType::Incremental, Boundedness::Bounded);
     Arc::new(properties.with_scheduling_type(SchedulingType::Cooperative))

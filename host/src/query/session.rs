@@ -39,6 +39,8 @@ pub fn template(limits: &QueryLimits, threads: usize) -> Result<SessionState> {
         .with_create_default_catalog_and_schema(false)
         .with_default_catalog_and_schema("nuthatch", super::planner::SCHEMA)
         .set_bool("datafusion.sql_parser.collect_spans", true)
+        // Scans are divided where they are planned, in the order that they promise.
+        .set_bool("datafusion.optimizer.repartition_file_scans", false)
         .set_bool("datafusion.sql_parser.map_string_types_to_utf8view", false)
         .set_str("datafusion.execution.time_zone", "+00:00");
     let pool = TrackConsumersPool::new(GreedyMemoryPool::new(limits.memory), NonZeroUsize::MIN);

@@ -1,4 +1,4 @@
-//! Where scans get the columns of chunks from: the cache, what was read ahead, or the store.
+//! Where scans get columns from: of chunks the cache, what was read ahead, or the store; of segments their files.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::cache::ChunkCache;
 use super::chunk::Chunk;
+use super::sealed::SegmentFiles;
 use super::tables::Table;
 use crate::store::chunk::BadChunk;
 use crate::store::{ChunkId, ChunkMeta, HotReader, ReadTxn, StoreError};
@@ -37,6 +38,7 @@ pub enum SourceError {
 pub struct ChunkSource {
     reader: Arc<dyn HotReader>,
     cache: Arc<ChunkCache>,
+    files: Option<Arc<SegmentFiles>>,
     ahead: Mutex<HashMap<ChunkId, Bytes>>,
 }
 
@@ -49,7 +51,18 @@ impl fmt::Debug for ChunkSource {
 impl ChunkSource {
     /// Chunks read through this reader.
     pub fn new(reader: Arc<dyn HotReader>, cache: Arc<ChunkCache>) -> Self {
-        ChunkSource { reader, cache, ahead: Mutex::default() }
+        ChunkSource { reader, cache, files: None, ahead: Mutex::default() }
+    }
+
+    /// With the files of segments.
+    #[must_use]
+    pub fn with_files(self, files: Option<Arc<SegmentFiles>>) -> Self {
+        ChunkSource { files, ..self }
+    }
+
+    /// The files of segments; none where their place is not known.
+    pub fn files(&self) -> Option<Arc<SegmentFiles>> {
+        self.files.clone()
     }
 
     /// Reads the bytes that the cache cannot answer, within the transaction and up to `cap` bytes.

@@ -8,7 +8,7 @@ use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
 
 use super::tables::query_type;
-use crate::model::{BlockRef, ColumnType, TYPE_KEY};
+use crate::model::{BlockRef, ColumnType, TYPE_KEY, TableId};
 use crate::store::{DatasetStatus, Snapshot};
 
 /// Columns of `_status`: name, type, one line for people.
@@ -119,7 +119,7 @@ fn row(snapshot: &Snapshot) -> Result<Vec<ArrayRef>> {
         DatasetStatus::Active => None,
         DatasetStatus::Quarantined(fault) => Some(fault.to_string()),
     };
-    let rows = snapshot.chunks.iter().filter(|chunk| chunk.table.to_i64() >= 0).map(|chunk| chunk.rows).sum();
+    let rows = (0..snapshot.dataset.tables.len()).map(|place| snapshot.rows(TableId::Event(place as u32))).sum();
     Ok(vec![
         text(Some(endpoint.nest.to_string())),
         text(Some(endpoint.version.to_string())),

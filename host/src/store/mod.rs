@@ -1,4 +1,5 @@
-//! The hot store: what is not sealed yet, and all the bookkeeping of one chain's cursor.
+//! The hot store: what is not sealed yet, and all the bookkeeping of one chain's cursor, the catalogue of what is
+//! sealed among it.
 //!
 //! [`HotReader`] is what queries use, [`HotStore`] what the one writer uses. Both are served by a backend: [`sqlite`].
 //!
@@ -19,13 +20,15 @@ pub mod sqlite;
 mod suite;
 
 use std::fmt;
+use std::time::Duration;
 
+use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::model::{
-    BlockNumber, BlockRange, BlockRef, Branch, BundleHash, ChainId, DatasetId, DatasetKey, Endpoint, Fault, Fence,
-    NestName, TableId, TableSchema,
+    BlockNumber, BlockRange, BlockRef, Branch, BundleHash, ChainId, ContentHash, DatasetId, DatasetKey, Endpoint,
+    Fault, Fence, NestName, TableId, TableSchema, arrow_schema, ignored_schema, rejected_schema,
 };
 
 pub use error::StoreError;
@@ -75,6 +78,74 @@ pub struct NewChunk {
     pub rows: u64,
     /// Encoded rows.
     pub bytes: Bytes,
+}
+
+/// The name of one store: 128 random bits, made with its schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreId(pub [u8; 16]);
+
+impl fmt::Display for StoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+/// A moment by the store's clock: Unix milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StoreTime(pub i64);
+
+/// A file of sealed rows, as the catalogue knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentMeta {
+    /// Table whose rows it holds.
+    pub table: TableId,
+    /// From the block of its first row to that of its last.
+    pub range: BlockRange,
+    /// Rows.
+    pub rows: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// BLAKE3 of the bytes.
+    pub hash: ContentHash,
+    /// Where it lies among the segments. Never written a second time.
+    pub key: String,
+}
+
+/// A cut to record: rows that are in an uploaded file leave the hot half.
+#[derive(Clone, Debug)]
+pub struct Seal {
+    /// Dataset.
+    pub dataset: DatasetId,
+    /// The file, uploaded and durable.
+    pub segment: SegmentMeta,
+    /// The block at which the table is cut. Final, and done by the dataset.
+    pub sealed_to: BlockNumber,
+    /// The first current chunks of the table: all rows of the segment, and of the last one maybe more.
+    pub sources: Vec<ChunkMeta>,
+    /// Rows of the last source after the cut.
+    pub rest: Option<NewChunk>,
+    /// [`ReadTxn::now`] before the upload began.
+    pub began_at: StoreTime,
+}
+
+/// What a seal came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SealOutcome {
+    /// The catalogue has it.
+    Sealed,
+    /// The sources are not the table's first chunks any more: sealed already, merged, or dropped. Nothing changed.
+    Stale,
+    /// The upload began [`SEAL_WITHIN`] ago or earlier, so it may be taken for garbage any time. Nothing changed.
+    Expired,
+}
+
+/// A key that the catalogue named once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DroppedKey {
+    /// The key.
+    pub key: String,
+    /// When it was named last.
+    pub dropped_at: StoreTime,
 }
 
 /// A dataset to begin.
@@ -204,6 +275,8 @@ pub struct Snapshot {
     pub halted: Option<String>,
     /// Chunks of all tables of the dataset, by table and block.
     pub chunks: Vec<ChunkMeta>,
+    /// Segments of all tables of the dataset, by table and block. Their rows come before those of the chunks.
+    pub segments: Vec<SegmentMeta>,
 }
 
 /// Reads of one moment. Ends when dropped.
@@ -217,6 +290,16 @@ pub trait ReadTxn: Send {
     async fn snapshot(&mut self, endpoint: &NestName) -> Result<Option<Snapshot>>;
     /// Bytes of a chunk, current or lately retired; none when it is gone.
     async fn chunk(&mut self, id: ChunkId) -> Result<Option<Bytes>>;
+    /// The current chunks of a dataset, by table and block.
+    async fn chunks(&mut self, dataset: DatasetId) -> Result<Vec<ChunkMeta>>;
+    /// The segments of a dataset, by table and block.
+    async fn segments(&mut self, dataset: DatasetId) -> Result<Vec<SegmentMeta>>;
+    /// Keys that the catalogue named once, and since when it does not.
+    async fn dropped_keys(&mut self) -> Result<Vec<DroppedKey>>;
+    /// The store's name.
+    async fn store_id(&mut self) -> Result<StoreId>;
+    /// The store's clock.
+    async fn now(&mut self) -> Result<StoreTime>;
 }
 
 /// Read access to one cursor's store, without any claim on it.
@@ -270,8 +353,57 @@ pub trait HotStore: HotReader {
     /// until it returns 0.
     async fn merge(&self) -> Result<usize>;
 
+    /// Records a segment and takes its rows out of the hot half. Refused while the cursor is halted, and for rows that
+    /// are not final.
+    async fn seal(&self, seal: Seal) -> Result<SealOutcome>;
+
+    /// Forgets dropped keys whose objects are deleted.
+    async fn forget_keys(&self, keys: Vec<String>) -> Result<()>;
+
     /// Deletes the bytes of chunks that left the current set longer ago than queries may run; returns how many.
     async fn sweep(&self) -> Result<usize>;
+}
+
+/// How long an upload counts as under way. Far below [`KEY_GRACE`], after which what no catalogue names is garbage.
+pub const SEAL_WITHIN: Duration = Duration::from_secs(3_600);
+
+/// How long an object stays that no catalogue names (any more).
+pub const KEY_GRACE: Duration = Duration::from_secs(24 * 3_600);
+
+impl StoreTime {
+    /// How long ago another moment was; nothing where it lies ahead.
+    pub fn since(self, earlier: StoreTime) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+}
+
+impl Snapshot {
+    /// Rows of a table, hot and sealed.
+    pub fn rows(&self, table: TableId) -> u64 {
+        let hot = self.chunks.iter().filter(|chunk| chunk.table == table).map(|chunk| chunk.rows);
+        let sealed = self.segments.iter().filter(|segment| segment.table == table).map(|segment| segment.rows);
+        hot.chain(sealed).sum()
+    }
+}
+
+impl DatasetState {
+    /// The name of one of its tables in keys and messages.
+    pub fn table_name(&self, table: TableId) -> &str {
+        match table {
+            TableId::Rejected => "_rejected",
+            TableId::Ignored => "_ignored",
+            TableId::Event(place) => self.tables.get(place as usize).map_or("?", |table| &table.name),
+        }
+    }
+
+    /// The Arrow schema of a table's rows in chunks; none of a table that is not in the manifest.
+    pub fn table_schema(&self, table: TableId) -> Option<SchemaRef> {
+        match table {
+            TableId::Rejected => Some(rejected_schema()),
+            TableId::Ignored => Some(ignored_schema()),
+            TableId::Event(place) => self.tables.get(place as usize).map(arrow_schema),
+        }
+    }
 }
 
 /// Merged chunks hold at most this many rows.

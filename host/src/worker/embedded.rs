@@ -9,9 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::progress;
 use super::socket::{self, SocketError};
-use crate::chain::Source;
+use crate::chain::{ChainSpec, Source};
 use crate::cursor::{Cursor, CursorError, CursorHandle, CursorStatus, Nest, Settings, Until};
 use crate::model::{ChainId, Progress};
+use crate::query::Served;
+use crate::segments::{CutRule, Place, PlaceError, SEGMENT_ROWS, Sealer, default_place};
 use crate::store::sqlite::{DataLock, SqliteOptions, SqliteStore};
 use crate::store::{HotReader, HotStore, StoreError};
 
@@ -23,6 +25,21 @@ pub struct ChainPlan {
     pub nests: Vec<Arc<Nest>>,
 }
 
+/// How final rows are sealed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sealing {
+    /// Where segments go, as [`Place::open`] takes it; none for `segments` in the data folder.
+    pub place: Option<String>,
+    /// Rows that fill one; [`SEGMENT_ROWS`], or the files are not those of others.
+    pub rows: u64,
+}
+
+impl Default for Sealing {
+    fn default() -> Self {
+        Sealing { place: None, rows: SEGMENT_ROWS }
+    }
+}
+
 /// What a process is to run.
 pub struct EmbeddedPlan {
     /// Data folder: one database a chain.
@@ -31,6 +48,8 @@ pub struct EmbeddedPlan {
     pub chains: Vec<ChainPlan>,
     /// How cursors work.
     pub settings: Settings,
+    /// Where final rows go.
+    pub sealing: Sealing,
     /// Whether the folder may hold nests that are not in the plan: true of a shared `--data`, false of a nest's own.
     pub folder: Folder,
     /// When the cursors end by themselves.
@@ -52,6 +71,9 @@ pub enum WorkerError {
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// There is no place for segments.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     /// A cursor ended.
     #[error(transparent)]
     Cursor(#[from] CursorError),
@@ -83,6 +105,7 @@ pub struct RunningChain {
 /// Cursors that run.
 pub struct Embedded {
     chains: Arc<Vec<RunningChain>>,
+    place: Place,
     tasks: JoinSet<(ChainId, Result<(), CursorError>)>,
     stop: CancellationToken,
     progress: watch::Receiver<Progress>,
@@ -95,6 +118,10 @@ impl Embedded {
     /// until `stop`.
     pub async fn start(plan: EmbeddedPlan, stop: CancellationToken) -> Result<Self, WorkerError> {
         let lock = DataLock::acquire(&plan.data)?;
+        let place = match &plan.sealing.place {
+            Some(named) => Place::open(named)?,
+            None => Place::folder(&default_place(lock.data()))?,
+        };
         let mut chains = Vec::new();
         let mut ready = Vec::new();
         for chain in plan.chains {
@@ -107,7 +134,8 @@ impl Embedded {
             }
             let writer: Arc<dyn HotStore> = store.clone();
             let (cursor, handle, status) = Cursor::start(chain.source, writer, chain.nests, plan.settings).await?;
-            ready.push((id, cursor));
+            let rule = CutRule::of_span(ChainSpec::of(id).span).filled_by(plan.sealing.rows);
+            ready.push((id, cursor.sealing(Sealer::new(place.clone(), rule))));
             chains.push(RunningChain { chain: id, store, handle, status });
         }
         let chains = Arc::new(chains);
@@ -118,7 +146,7 @@ impl Embedded {
             let stop = stop.clone();
             tasks.spawn(async move { (id, cursor.run(plan.until, stop).await) });
         }
-        Ok(Embedded { chains, tasks, stop, progress, _lock: lock })
+        Ok(Embedded { chains, place, tasks, stop, progress, _lock: lock })
     }
 
     /// The running chains.
@@ -126,9 +154,10 @@ impl Embedded {
         self.chains.clone()
     }
 
-    /// Read access to every store.
-    pub fn readers(&self) -> Vec<Arc<dyn HotReader>> {
-        self.chains.iter().map(|chain| chain.store.clone() as Arc<dyn HotReader>).collect()
+    /// Read access to every store and its segments.
+    pub fn served(&self) -> Vec<Served> {
+        let served = |chain: &RunningChain| Served { reader: chain.store.clone(), segments: Some(self.place.clone()) };
+        self.chains.iter().map(served).collect()
     }
 
     /// How far all chains are, a few times a second.

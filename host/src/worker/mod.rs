@@ -4,4 +4,4 @@ mod embedded;
 mod progress;
 pub mod socket;
 
-pub use embedded::{ChainPlan, Embedded, EmbeddedPlan, Folder, RunningChain, WorkerError};
+pub use embedded::{ChainPlan, Embedded, EmbeddedPlan, Folder, RunningChain, Sealing, WorkerError};

@@ -7,8 +7,7 @@ use nuthatch_registry::NestName;
 
 use super::refusal;
 use crate::cli::{Usage, data_folder};
-use crate::query::{Answer, QueryEngine, QueryLimits};
-use crate::store::HotReader;
+use crate::query::{Answer, QueryEngine, QueryLimits, Served};
 
 /// A data folder and the nest that is asked.
 pub struct Local {
@@ -19,11 +18,13 @@ pub struct Local {
 
 impl Local {
     /// Opens all stores of the folder and finds the nest: the one that is named, or the only one that is there.
-    pub async fn open(dir: &Path, nest: Option<NestName>) -> anyhow::Result<Self> {
+    pub async fn open(dir: &Path, nest: Option<NestName>, segments: Option<&str>) -> anyhow::Result<Self> {
         let folder = data_folder::resolve(dir);
         let readers = data_folder::readers(&folder).await?;
-        let readers = readers.into_iter().map(|(_, reader)| Arc::new(reader) as Arc<dyn HotReader>).collect();
-        let engine = QueryEngine::new(readers, QueryLimits::default())?;
+        let place = data_folder::segments(&folder, segments)?;
+        let served = |reader| Served { reader: Arc::new(reader), segments: place.clone() };
+        let stores = readers.into_iter().map(|(_, reader)| served(reader)).collect();
+        let engine = QueryEngine::over(stores, QueryLimits::default())?;
         let nest = match nest {
             Some(nest) => nest,
             None => {

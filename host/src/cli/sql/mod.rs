@@ -42,6 +42,9 @@ pub struct SqlArgs {
     /// Nest folder (or data folder) to read instead
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+    /// Where the folder's segments are [default: `segments` in the data folder]
+    #[arg(long, value_name = "PLACE", requires = "dir")]
+    segments: Option<String>,
     /// Nest to ask, where there are several
     #[arg(long, value_name = "NAME")]
     nest: Option<NestName>,
@@ -77,7 +80,7 @@ impl Session {
     async fn open(args: &SqlArgs) -> anyhow::Result<Self> {
         let backend = match &args.dir {
             None => Backend::Remote(Remote::connect(args.url.clone(), args.nest.clone()).await?),
-            Some(dir) => Backend::Local(Local::open(dir, args.nest.clone()).await?),
+            Some(dir) => Backend::Local(Local::open(dir, args.nest.clone(), args.segments.as_deref()).await?),
         };
         Ok(Session { backend, format: args.format })
     }

@@ -18,7 +18,8 @@ use crate::model::{
 use crate::query::chunk::Chunk;
 use crate::query::tables::Catalog;
 use crate::store::{
-    ChunkId, ChunkMeta, CursorState, DatasetState, DatasetStatus, HotReader, ReadTxn, Result, Snapshot,
+    ChunkId, ChunkMeta, CursorState, DatasetState, DatasetStatus, DroppedKey, HotReader, ReadTxn, Result, SegmentMeta,
+    Snapshot, StoreId, StoreTime,
 };
 
 /// One cursor's store in memory.
@@ -125,6 +126,7 @@ impl Mem {
             head: inner.head,
             halted: inner.halted.clone(),
             chunks: inner.chunks.get(&dataset.id).cloned().unwrap_or_default(),
+            segments: Vec::new(),
         }
     }
 
@@ -202,6 +204,26 @@ impl ReadTxn for MemTxn {
             inner.bytes.extend(replaced.into_iter().map(|(meta, bytes)| (meta.id, bytes)));
         }
         Ok(inner.bytes.get(&id).cloned())
+    }
+
+    async fn chunks(&mut self, dataset: DatasetId) -> Result<Vec<ChunkMeta>> {
+        Ok(self.0.inner.lock().unwrap().chunks.get(&dataset).cloned().unwrap_or_default())
+    }
+
+    async fn segments(&mut self, _: DatasetId) -> Result<Vec<SegmentMeta>> {
+        Ok(Vec::new())
+    }
+
+    async fn dropped_keys(&mut self) -> Result<Vec<DroppedKey>> {
+        Ok(Vec::new())
+    }
+
+    async fn store_id(&mut self) -> Result<StoreId> {
+        Ok(StoreId([0; 16]))
+    }
+
+    async fn now(&mut self) -> Result<StoreTime> {
+        Ok(StoreTime(0))
     }
 }
 

@@ -21,7 +21,8 @@ use arrow::buffer::{BooleanBuffer, Buffer};
 use arrow::datatypes::{DataType, SchemaRef, UInt64Type};
 use bytes::Bytes;
 
-use crate::model::{BlockNumber, BlockRange};
+use crate::model::{BlockNumber, BlockRange, TableId};
+use crate::store::NewChunk;
 
 pub(crate) use id::ChunkOwner;
 
@@ -228,6 +229,12 @@ pub fn blocks(batch: &RecordBatch) -> Result<&[u64], BadChunk> {
 pub fn range(batch: &RecordBatch) -> Result<Option<BlockRange>, BadChunk> {
     let blocks = blocks(batch)?;
     Ok(blocks.first().zip(blocks.last()).and_then(|(&a, &b)| BlockRange::new(BlockNumber(a), BlockNumber(b))))
+}
+
+/// A chunk of these rows, from the block of the first one to that of the last; none without rows.
+pub fn of(table: TableId, batch: &RecordBatch) -> Result<Option<NewChunk>, BadChunk> {
+    let Some(range) = range(batch)? else { return Ok(None) };
+    Ok(Some(NewChunk { table, range, rows: batch.num_rows() as u64, bytes: encode(batch)? }))
 }
 
 /// The rows up to and including block `last`.

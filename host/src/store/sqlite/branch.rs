@@ -5,9 +5,7 @@ use sqlx::SqliteConnection;
 use super::fail::{Fail, Step};
 use super::rows::{block, branch, clear_meta, final_block, int, raise_branch, set_final_block};
 use super::{chunks, datasets, endpoints, window};
-use crate::model::{
-    BlockNumber, BlockRange, BlockRef, Branch, DatasetId, TableId, arrow_schema, ignored_schema, rejected_schema,
-};
+use crate::model::{BlockNumber, BlockRange, BlockRef, Branch, DatasetId};
 use crate::store::{ChunkMeta, DatasetState, DatasetStatus, NewChunk, NewDataset, Rollback, StoreError, chunk};
 
 /// Cuts everything above the ancestor and writes the replacement.
@@ -73,14 +71,7 @@ async fn rest(
     last: BlockNumber,
 ) -> Step<Option<NewChunk>> {
     let Some(range) = BlockRange::new(old.range.first, last) else { return Ok(None) };
-    let schema = match old.table {
-        TableId::Rejected => rejected_schema(),
-        TableId::Ignored => ignored_schema(),
-        TableId::Event(place) => {
-            let table = dataset.tables.get(place as usize);
-            arrow_schema(table.ok_or_else(|| Fail::Damaged(format!("dataset {} has no table {place}", dataset.id)))?)
-        }
-    };
+    let schema = datasets::schema(dataset, old.table)?;
     let bytes = chunks::bytes(connection, old.id).await?;
     let bytes = bytes.ok_or_else(|| Fail::Damaged(format!("the bytes of chunk {} are gone", old.id)))?;
     let batch = chunk::cut(&chunk::decode(&schema, bytes)?, last)?;

@@ -21,13 +21,13 @@ fn meta_of((table, first, last, rows, size, id): MetaRow) -> Step<ChunkMeta> {
     })
 }
 
-fn table_of(number: i64) -> Step<TableId> {
+pub(super) fn table_of(number: i64) -> Step<TableId> {
     TableId::from_i64(number).ok_or_else(|| Fail::Damaged(format!("there is no table {number}")))
 }
 
-fn range_of(first: i64, last: i64) -> Step<BlockRange> {
+pub(super) fn range_of(first: i64, last: i64) -> Step<BlockRange> {
     let range = BlockRange::new(BlockNumber(uint(first)?), BlockNumber(uint(last)?));
-    range.ok_or_else(|| Fail::Damaged(format!("a chunk from block {first} to {last}")))
+    range.ok_or_else(|| Fail::Damaged(format!("rows from block {first} to {last}")))
 }
 
 /// The dataset's current chunks by table and block.

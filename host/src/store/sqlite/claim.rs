@@ -8,7 +8,10 @@ use crate::model::{ChainId, Fence};
 use crate::store::StoreError;
 
 /// Each brings the schema from the version before to its own.
-const MIGRATIONS: [&str; 1] = [include_str!("../../../../schemas/sql/sqlite/0001_hot_store.sql")];
+const MIGRATIONS: [&str; 2] = [
+    include_str!("../../../../schemas/sql/sqlite/0001_hot_store.sql"),
+    include_str!("../../../../schemas/sql/sqlite/0002_segments.sql"),
+];
 
 /// The newest schema that this binary knows.
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;

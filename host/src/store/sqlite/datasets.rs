@@ -1,11 +1,14 @@
 //! Datasets: begin, drop, stop, go on.
 
+use arrow::datatypes::SchemaRef;
 use sqlx::SqliteConnection;
 
-use super::chunks;
 use super::fail::{Fail, Step};
 use super::rows::{from_json, hash, int, maybe_block, parse, to_json, uint};
-use crate::model::{BlockNumber, BlockRef, BundleHash, DataIdentity, DatasetId, DatasetKey, Fault, TableSchema};
+use super::{chunks, segments};
+use crate::model::{
+    BlockNumber, BlockRef, BundleHash, DataIdentity, DatasetId, DatasetKey, Fault, TableId, TableSchema,
+};
 use crate::store::rules::Standing;
 use crate::store::{DatasetState, DatasetStatus, NewDataset, StoreError};
 
@@ -74,8 +77,15 @@ pub(super) async fn drop_dataset(connection: &mut SqliteConnection, dataset: Dat
 
 pub(super) async fn hide(connection: &mut SqliteConnection, dataset: DatasetId) -> Step<()> {
     chunks::retire_all(connection, dataset).await?;
+    segments::drop_all(connection, dataset).await?;
     sqlx::query("UPDATE datasets SET dropped = 1 WHERE id = ?").bind(dataset.0).execute(connection).await?;
     Ok(())
+}
+
+/// The schema of a table's chunks.
+pub(super) fn schema(dataset: &DatasetState, table: TableId) -> Step<SchemaRef> {
+    let schema = dataset.table_schema(table);
+    schema.ok_or_else(|| Fail::Damaged(format!("dataset {} has no table {}", dataset.id, table.to_i64())))
 }
 
 /// Where a dataset stands; refuses one that is not there.

@@ -14,6 +14,7 @@ mod folder;
 mod lock;
 mod read;
 mod rows;
+mod segments;
 #[cfg(test)]
 mod tests;
 mod tidy;
@@ -26,7 +27,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use sqlx::SqlitePool;
 
-use super::{Commit, HotReader, HotStore, NewDataset, ReadTxn, Result, Rollback};
+use super::{Commit, HotReader, HotStore, NewDataset, ReadTxn, Result, Rollback, Seal, SealOutcome};
 use crate::model::{BlockRef, Branch, ChainId, DatasetId, Endpoint, Fault, Fence, NestName};
 use claim::Claim;
 use connect::{ReadMode, Txn};
@@ -227,6 +228,14 @@ impl HotStore for SqliteStore {
 
     async fn merge(&self) -> Result<usize> {
         self.at(self.merge_some().await)
+    }
+
+    async fn seal(&self, seal: Seal) -> Result<SealOutcome> {
+        write!(self, |connection| segments::seal(connection, &seal))
+    }
+
+    async fn forget_keys(&self, keys: Vec<String>) -> Result<()> {
+        write!(self, |connection| segments::forget(connection, &keys))
     }
 
     async fn sweep(&self) -> Result<usize> {

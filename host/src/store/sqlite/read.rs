@@ -11,10 +11,13 @@ use sqlx::SqlitePool;
 use super::claim::check_readable;
 use super::connect::{ReadMode, Txn, database, readers};
 use super::fail::{Fail, Step};
-use super::rows::{block, branch, final_block, meta, meta_number};
-use super::{chunks, datasets, endpoints};
-use crate::model::{BlockRef, ChainId, Endpoint, Fence, NestName};
-use crate::store::{ChunkId, CursorState, HotReader, ReadTxn, Result, Snapshot, StoreError};
+use super::rows::{block, branch, final_block, meta, meta_number, now};
+use super::{chunks, datasets, endpoints, segments};
+use crate::model::{BlockRef, ChainId, DatasetId, Endpoint, Fence, NestName};
+use crate::store::{
+    ChunkId, ChunkMeta, CursorState, DroppedKey, HotReader, ReadTxn, Result, SegmentMeta, Snapshot, StoreError,
+    StoreId, StoreTime,
+};
 
 /// Reads that may run side by side.
 const READERS: u32 = 4;
@@ -114,6 +117,34 @@ impl ReadTxn for SqliteRead {
     async fn chunk(&mut self, id: ChunkId) -> Result<Option<Bytes>> {
         chunks::bytes(self.txn.connection(), id).await.map_err(|fail| fail.at(&self.path))
     }
+
+    async fn chunks(&mut self, dataset: DatasetId) -> Result<Vec<ChunkMeta>> {
+        chunks::current(self.txn.connection(), dataset).await.map_err(|fail| fail.at(&self.path))
+    }
+
+    async fn segments(&mut self, dataset: DatasetId) -> Result<Vec<SegmentMeta>> {
+        segments::all(self.txn.connection(), dataset).await.map_err(|fail| fail.at(&self.path))
+    }
+
+    async fn dropped_keys(&mut self) -> Result<Vec<DroppedKey>> {
+        segments::dropped(self.txn.connection()).await.map_err(|fail| fail.at(&self.path))
+    }
+
+    async fn store_id(&mut self) -> Result<StoreId> {
+        store_id(&mut self.txn).await.map_err(|fail| fail.at(&self.path))
+    }
+
+    async fn now(&mut self) -> Result<StoreTime> {
+        // One machine, one clock.
+        Ok(StoreTime(now()))
+    }
+}
+
+async fn store_id(txn: &mut Txn) -> Step<StoreId> {
+    let text = meta(txn.connection(), "store_id").await?.unwrap_or_default();
+    let mut id = [0; 16];
+    hex::decode_to_slice(&text, &mut id).map_err(|_| Fail::Damaged(format!("store_id '{text}'")))?;
+    Ok(StoreId(id))
 }
 
 async fn state(txn: &mut Txn, chain_id: ChainId) -> Step<CursorState> {
@@ -145,5 +176,7 @@ async fn snapshot(txn: &mut Txn, chain_id: ChainId, name: &NestName) -> Step<Opt
     let last: Option<BlockRef> = last.map(|(number, hash)| block(number, &hash)).transpose()?;
     let halted = meta(connection, "halted").await?;
     let chunks = chunks::current(connection, endpoint.dataset).await?;
-    Ok(Some(Snapshot { chain_id, endpoint, dataset, final_block, head: last.or(final_block), halted, chunks }))
+    let segments = segments::all(connection, endpoint.dataset).await?;
+    let head = last.or(final_block);
+    Ok(Some(Snapshot { chain_id, endpoint, dataset, final_block, head, halted, chunks, segments }))
 }

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use arrow::datatypes::SchemaRef;
 use bytes::Bytes;
 use sqlx::SqliteConnection;
 
 use super::fail::{Fail, Step};
 use super::rows::{final_block, int, now};
 use super::{chunks, datasets};
-use crate::model::{
-    BlockRange, DatasetId, DatasetKey, TableId, TableSchema, arrow_schema, ignored_schema, rejected_schema,
-};
+use crate::model::{BlockRange, DatasetId, DatasetKey, TableId};
 use crate::store::rules::plan_merges;
 use crate::store::{ChunkMeta, DatasetState, NewChunk, chunk};
 
@@ -26,7 +25,7 @@ pub(super) struct Job {
     key: DatasetKey,
     dataset: DatasetId,
     table: TableId,
-    schema: Option<TableSchema>,
+    schema: SchemaRef,
     sources: Vec<(ChunkMeta, Bytes)>,
 }
 
@@ -72,10 +71,7 @@ async fn job(
     table: TableId,
     metas: &[ChunkMeta],
 ) -> Step<Job> {
-    let schema = match table {
-        TableId::Event(place) => dataset.tables.get(place as usize).cloned(),
-        TableId::Rejected | TableId::Ignored => None,
-    };
+    let schema = datasets::schema(dataset, table)?;
     let mut sources = Vec::with_capacity(metas.len());
     for &meta in metas {
         let bytes = chunks::bytes(connection, meta.id).await?;
@@ -88,14 +84,7 @@ async fn job(
 impl Job {
     /// Makes the one chunk. Takes a while, so not on a thread that serves others.
     pub(super) fn run(self) -> Step<Merged> {
-        let schema = match (self.table, &self.schema) {
-            (TableId::Rejected, _) => rejected_schema(),
-            (TableId::Ignored, _) => ignored_schema(),
-            (TableId::Event(_), Some(table)) => arrow_schema(table),
-            (TableId::Event(place), None) => {
-                return Err(Fail::Damaged(format!("dataset {} has no table {place}", self.dataset)));
-            }
-        };
+        let schema = self.schema;
         let mut metas = Vec::with_capacity(self.sources.len());
         let mut batches = Vec::with_capacity(self.sources.len());
         for (meta, bytes) in self.sources {

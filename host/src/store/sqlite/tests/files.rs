@@ -3,6 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 
+use super::super::claim::KNOWN;
 use super::super::fail::Fail;
 use super::super::{SqliteReader, tidy};
 use super::*;
@@ -23,11 +24,11 @@ async fn a_newer_schema_is_left_alone() {
     alter(&path, "PRAGMA user_version = 7").await;
     let before = std::fs::read(&path).unwrap();
     let refused = reopen(opened.keep.path(), CHAIN).await;
-    assert!(matches!(refused, StoreError::NewerSchema { found: 7, known: 1, .. }), "{refused}");
+    assert!(matches!(refused, StoreError::NewerSchema { found: 7, known: KNOWN, .. }), "{refused}");
     let refused = SqliteReader::open(opened.keep.path(), CHAIN).await.unwrap_err();
     assert!(matches!(refused, StoreError::NewerSchema { .. }), "{refused}");
     assert!(std::fs::read(&path).unwrap() == before, "the file was changed");
-    alter(&path, "PRAGMA user_version = 1").await;
+    alter(&path, &format!("PRAGMA user_version = {KNOWN}")).await;
     let store = open(&DataLock::acquire(opened.keep.path()).unwrap()).await;
     assert_eq!(store.fence().0, fence.0 + 1);
 }

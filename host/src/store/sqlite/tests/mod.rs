@@ -40,9 +40,9 @@ async fn filled(store: &SqliteStore) -> DatasetId {
 }
 
 /// Changes the database by hand, beside the store.
-async fn alter(path: &Path, sql: &'static str) {
+async fn alter(path: &Path, sql: &str) {
     let mut connection = SqliteConnectOptions::new().filename(path).create_if_missing(true).connect().await.unwrap();
-    sqlx::query(sql).execute(&mut connection).await.unwrap();
+    sqlx::query(sqlx::AssertSqlSafe(sql.to_owned())).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
 }
 
