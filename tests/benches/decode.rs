@@ -56,8 +56,8 @@ fn swaps(transfers: &LogBatch, abi: &JsonAbi) -> LogBatch {
             word
         };
         let n = n as u64;
-        let tick = word(if n.is_multiple_of(2) { 0 } else { 0xff }, 0);
-        let tick = [&tick[..28], &(if n.is_multiple_of(2) { n as i32 } else { -1 - n as i32 }).to_be_bytes()].concat();
+        let (sign, low) = if n.is_multiple_of(2) { (0, n as i32) } else { (0xff, -1 - n as i32) };
+        let tick = [&[sign; 28][..], &low.to_be_bytes()].concat();
         let data = [&word(0, n)[..], &word(0xff, n), &word(0, n + 1), &word(0, n + 2), &tick].concat();
         let topics = [topic0, log.topics[1], log.topics[2]];
         batch.push(LogView { topics: &topics, data: &data, ..log });
@@ -67,17 +67,18 @@ fn swaps(transfers: &LogBatch, abi: &JsonAbi) -> LogBatch {
 
 /// The seven columns that come from the log itself.
 fn provenance(batch: &LogBatch) -> Any<Vec<ArrayRef>> {
-    let fixed = |width: i32, bytes: Vec<u8>| FixedSizeBinaryArray::try_new(width, bytes.into(), None);
-    let hashes = batch.block_hash.iter().flat_map(|hash| hash.0).collect();
+    let block_hashes: Vec<[u8; 32]> = batch.block_hash.iter().map(|hash| hash.0).collect();
+    let tx_hashes: Vec<[u8; 32]> = batch.tx_hash.iter().map(|hash| hash.0).collect();
+    let contracts: Vec<[u8; 20]> = batch.address.iter().map(|address| address.0.0).collect();
     let times = TimestampSecondArray::from_iter_values(batch.block_timestamp.iter().map(|time| *time as i64));
     Ok(vec![
         Arc::new(UInt64Array::from(batch.block_number.clone())),
-        Arc::new(fixed(32, hashes)?),
+        fixed(32, block_hashes.into_flattened())?,
         Arc::new(times.with_timezone("+00:00")),
-        Arc::new(fixed(32, batch.tx_hash.iter().flat_map(|hash| hash.0).collect())?),
+        fixed(32, tx_hashes.into_flattened())?,
         Arc::new(UInt32Array::from(batch.tx_index.clone())),
         Arc::new(UInt64Array::from(batch.log_index.clone())),
-        Arc::new(fixed(20, batch.address.iter().flat_map(|address| address.0.0).collect())?),
+        fixed(20, contracts.into_flattened())?,
     ])
 }
 
@@ -111,7 +112,10 @@ fn with_alloy(event: &DynSolEvent, kinds: &[&str], batch: &LogBatch, table: &Tab
                     word[0] ^= 0x80;
                     bytes.extend(word);
                 }
-                (DynSolValue::Int(number, _), Filling::Small(values)) => values.push(i32::try_from(*number)?),
+                (DynSolValue::Int(number, _), Filling::Small(values)) => {
+                    let word = number.to_be_bytes::<32>();
+                    values.push(i32::from_be_bytes([word[28], word[29], word[30], word[31]]));
+                }
                 (value, _) => return Err(format!("{value:?} has no column").into()),
             }
         }

@@ -87,25 +87,30 @@ fn provenance(part: &Part<'_>, source: &[u32]) -> Result<Vec<ArrayRef>, ArrowErr
     let tx_indices = &batch.tx_index[first..last];
     let log_indices = &batch.log_index[first..last];
     let addresses = &batch.address[first..last];
-    let at = |row: &u32| *row as usize;
     // Chains with times beyond the range of i64 do not exist.
-    let seconds = |row: &u32| i64::try_from(times[at(row)]).unwrap_or(i64::MAX);
-    let time: TimestampSecondArray = source.iter().map(seconds).collect::<Vec<_>>().into();
+    let seconds = pick(times, source).into_iter().map(|time| i64::try_from(time).unwrap_or(i64::MAX));
+    let time = TimestampSecondArray::from(seconds.collect::<Vec<_>>());
     Ok(vec![
-        Arc::new(source.iter().map(|row| numbers[at(row)]).collect::<UInt64Array>()),
-        fixed::<32>(source.iter().map(|row| &hashes[at(row)].0), source.len())?,
+        Arc::new(UInt64Array::from(pick(numbers, source))),
+        fixed(pick(hashes, source).into_iter().map(|hash| hash.0).collect())?,
         Arc::new(time.with_timezone("+00:00")),
-        fixed::<32>(source.iter().map(|row| &tx_hashes[at(row)].0), source.len())?,
-        Arc::new(source.iter().map(|row| tx_indices[at(row)]).collect::<UInt32Array>()),
-        Arc::new(source.iter().map(|row| log_indices[at(row)]).collect::<UInt64Array>()),
-        fixed::<20>(source.iter().map(|row| &addresses[at(row)].0.0), source.len())?,
+        fixed(pick(tx_hashes, source).into_iter().map(|hash| hash.0).collect())?,
+        Arc::new(UInt32Array::from(pick(tx_indices, source))),
+        Arc::new(UInt64Array::from(pick(log_indices, source))),
+        fixed(pick(addresses, source).into_iter().map(|address| address.0.0).collect())?,
     ])
 }
 
-fn fixed<'a, const N: usize>(values: impl Iterator<Item = &'a [u8; N]>, rows: usize) -> Result<ArrayRef, ArrowError> {
-    let mut bytes = Vec::with_capacity(rows * N);
-    values.for_each(|value| bytes.extend_from_slice(value));
-    Ok(Arc::new(FixedSizeBinaryArray::try_new(N as i32, bytes.into(), None)?))
+/// The values of the source logs. Most often that is each of them once, which is one copy.
+fn pick<T: Copy>(values: &[T], source: &[u32]) -> Vec<T> {
+    if source.len() == values.len() && source.iter().zip(0u32..).all(|(row, place)| *row == place) {
+        return values.to_vec();
+    }
+    source.iter().map(|row| values[*row as usize]).collect()
+}
+
+fn fixed<const N: usize>(values: Vec<[u8; N]>) -> Result<ArrayRef, ArrowError> {
+    Ok(Arc::new(FixedSizeBinaryArray::try_new(N as i32, values.into_flattened().into(), None)?))
 }
 
 /// A column's array. The values have been checked against the column's type.
@@ -207,7 +212,7 @@ pub(super) fn ignored(counts: &Ignored) -> Result<Option<RecordBatch>, ArrowErro
     let topics = counts.keys().map(|(_, _, topic)| topic.as_ref().map(|topic| topic.as_slice()));
     let columns: Vec<ArrayRef> = vec![
         Arc::new(counts.keys().map(|(block, _, _)| *block).collect::<UInt64Array>()),
-        fixed::<20>(counts.keys().map(|(_, address, _)| &address.0.0), counts.len())?,
+        fixed(counts.keys().map(|(_, address, _)| address.0.0).collect())?,
         Arc::new(FixedSizeBinaryArray::try_from_sparse_iter_with_size(topics, 32)?),
         Arc::new(counts.values().copied().collect::<UInt64Array>()),
     ];

@@ -17,11 +17,7 @@ pub(super) struct Columns {
 }
 
 fn flat<const N: usize>(values: &[impl AsRef<[u8; N]>]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(values.len() * N);
-    for value in values {
-        bytes.extend_from_slice(value.as_ref());
-    }
-    bytes
+    values.iter().map(|value| *value.as_ref()).collect::<Vec<[u8; N]>>().into_flattened()
 }
 
 fn rebased(offsets: &[u32]) -> Vec<u32> {
