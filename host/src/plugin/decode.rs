@@ -15,7 +15,7 @@ use super::call::{CallError, Called, Plugin};
 use super::fault::{GuestFault, HostFault, guarded};
 use super::log::escape;
 use super::parts::{Part, cut};
-use super::rows::{self, Ignored, Layout, PartRows};
+use super::rows::{self, Ignored, Layout, OwnRows, PartRows};
 use super::validate::validate;
 use crate::model::{Fault, LogBatch, NestName, TableSchema, arrow_schema, rejected_schema};
 
@@ -105,7 +105,7 @@ impl Decoder {
             return blocking(move || {
                 let done = inner.parts_rows(&batch, parts)?;
                 drop(slot);
-                inner.assemble(done, batch.len())
+                inner.assemble(done, &batch)
             })
             .await;
         }
@@ -127,8 +127,9 @@ impl Decoder {
         while let Some(rows) = running.next().await {
             done.extend(rows?);
         }
-        let (inner, logs) = (Arc::clone(&self.inner), batch.len());
-        blocking(move || inner.assemble(done, logs)).await
+        drop(running);
+        let inner = Arc::clone(&self.inner);
+        blocking(move || inner.assemble(done, &batch)).await
     }
 
     /// The same on this thread, one part after the other. Blocks while all slots are taken.
@@ -137,7 +138,7 @@ impl Decoder {
         let slot = self.inner.plugin.slot();
         let done = self.inner.parts_rows(batch, parts)?;
         drop(slot);
-        self.inner.assemble(done, batch.len())
+        self.inner.assemble(done, &batch)
     }
 }
 
@@ -239,38 +240,35 @@ impl Inner {
     }
 
     /// One batch per table out of the parts, which stand in log order.
-    fn assemble(&self, parts: Vec<PartRows>, logs: usize) -> Result<Decoded, DecodeError> {
-        let mut tables: BTreeMap<u32, Vec<RecordBatch>> = BTreeMap::new();
+    fn assemble(&self, parts: Vec<PartRows>, batch: &LogBatch) -> Result<Decoded, DecodeError> {
+        let mut tables: BTreeMap<u32, Vec<OwnRows>> = BTreeMap::new();
         let (mut rejected, mut ignored) = (Vec::new(), Ignored::new());
-        let mut counts = Counts { logs, ..Counts::default() };
+        let mut counts = Counts { logs: batch.len(), ..Counts::default() };
         for part in parts {
             counts.sources += part.sources;
             counts.rows += part.rows;
             counts.rejected += part.rejections;
             rejected.extend(part.rejected);
-            for (table, batch) in part.tables {
-                tables.entry(table).or_default().push(batch);
+            for (table, own) in part.tables {
+                tables.entry(table).or_default().push(own);
             }
             for (key, count) in part.ignored {
                 counts.ignored += count as usize;
                 *ignored.entry(key).or_default() += count;
             }
         }
-        let join = |name: &str, schema: &_, mut batches: Vec<RecordBatch>| match (batches.pop(), batches.is_empty()) {
-            (Some(only), true) => Ok(only),
-            (last, _) => {
-                batches.extend(last);
-                concat_batches(schema, &batches).map_err(|error| rows::failed(name, &error))
-            }
-        };
         let mut joined = Vec::with_capacity(tables.len());
-        for (table, batches) in tables {
+        for (table, parts) in tables {
             let Some(layout) = self.layouts.get(table as usize) else { continue };
-            joined.push((table, join(&layout.name, &layout.schema, batches)?));
+            let rows = rows::table(parts, batch, layout).map_err(|error| rows::failed(&layout.name, &error))?;
+            joined.push((table, rows));
         }
         let rejected = match rejected.is_empty() {
             true => None,
-            false => Some(join("_rejected", &rejected_schema(), rejected)?),
+            false => {
+                let rows = concat_batches(&rejected_schema(), &rejected);
+                Some(rows.map_err(|error| rows::failed("_rejected", &error))?)
+            }
         };
         let ignored = rows::ignored(&ignored).map_err(|error| rows::failed("_ignored", &error))?;
         for (outcome, logs) in [("row", counts.sources), ("rejected", counts.rejected), ("ignored", counts.ignored)] {

@@ -1,13 +1,14 @@
-//! From a checked result to Arrow: provenance from the logs, then the guest's own columns.
+//! From a checked result to Arrow: the guest's own columns part by part, and provenance once for the whole batch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Decimal256Array, FixedSizeBinaryArray, Int64Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Decimal128Array, Decimal256Array, FixedSizeBinaryArray, Int64Array,
     PrimitiveArray, StringArray, TimestampSecondArray, UInt32Array, UInt64Array,
 };
 use arrow::buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
+use arrow::compute::concat;
 use arrow::datatypes::{
     ArrowPrimitiveType, DataType, Int8Type, Int16Type, Int32Type, SchemaRef, UInt8Type, UInt16Type, UInt32Type, i256,
 };
@@ -19,15 +20,23 @@ use super::log::escape;
 use super::parts::Part;
 use super::raw::{RawColumn, RawRejection, RawTable, RawValues};
 use super::validate::Checked;
-use crate::model::{Address, B256, ignored_schema, rejected_schema};
+use crate::model::{Address, B256, LogBatch, PROVENANCE, ignored_schema, rejected_schema};
 
 /// Ignored logs, counted per block, contract and first topic.
 pub(super) type Ignored = BTreeMap<(u64, Address, Option<B256>), u64>;
 
+/// One part's rows of one table, without provenance.
+#[derive(Debug)]
+pub(super) struct OwnRows {
+    /// The log of the whole batch that each row came from; not decreasing.
+    pub source: Vec<u32>,
+    pub columns: Vec<ArrayRef>,
+}
+
 /// One part's rows.
 #[derive(Debug, Default)]
 pub(super) struct PartRows {
-    pub tables: Vec<(u32, RecordBatch)>,
+    pub tables: Vec<(u32, OwnRows)>,
     pub rejected: Option<RecordBatch>,
     pub ignored: Ignored,
     pub rows: usize,
@@ -42,8 +51,8 @@ pub(super) fn build(checked: Checked, part: &Part<'_>, layouts: &[Layout]) -> Re
         let Some(layout) = layouts.get(raw.table as usize) else { continue };
         rows.rows += raw.source.len();
         let number = raw.table;
-        let batch = table(raw, part, layout).map_err(|error| failed(&layout.name, &error))?;
-        rows.tables.push((number, batch));
+        let own = own_rows(raw, part, layout).map_err(|error| failed(&layout.name, &error))?;
+        rows.tables.push((number, own));
     }
     if !checked.rejected.is_empty() {
         let batch = rejected(checked.rejected, part).map_err(|error| failed("_rejected", &error))?;
@@ -67,46 +76,66 @@ pub(super) fn failed(table: &str, error: &ArrowError) -> HostFault {
     HostFault::Rows { table: table.to_owned(), reason: error.to_string() }
 }
 
-fn table(raw: RawTable, part: &Part<'_>, layout: &Layout) -> Result<RecordBatch, ArrowError> {
-    let mut columns = provenance(part, &raw.source)?;
-    let own = &layout.schema.fields()[columns.len()..];
+fn own_rows(raw: RawTable, part: &Part<'_>, layout: &Layout) -> Result<OwnRows, ArrowError> {
+    let fields = &layout.schema.fields()[PROVENANCE.len()..];
     let rows = raw.source.len();
-    for (raw, field) in raw.columns.into_iter().zip(own) {
-        columns.push(column(raw, field.data_type(), rows)?);
+    let columns = raw.columns.into_iter().zip(fields).map(|(raw, field)| column(raw, field.data_type(), rows));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let first = part.first as u32;
+    let mut source = raw.source;
+    source.iter_mut().for_each(|log| *log += first);
+    Ok(OwnRows { source, columns })
+}
+
+/// One table of a batch: the rows of its parts, which stand in log order.
+pub(super) fn table(parts: Vec<OwnRows>, batch: &LogBatch, layout: &Layout) -> Result<RecordBatch, ArrowError> {
+    let (sources, own): (Vec<_>, Vec<_>) = parts.into_iter().map(|part| (part.source, part.columns)).unzip();
+    let mut columns = provenance(batch, &sources)?;
+    let width = own.first().map_or(0, Vec::len);
+    for place in 0..width {
+        let pieces: Vec<&dyn Array> = own.iter().map(|columns| columns[place].as_ref()).collect();
+        columns.push(match own.as_slice() {
+            [only] => Arc::clone(&only[place]),
+            _ => concat(&pieces)?,
+        });
     }
     RecordBatch::try_new(Arc::clone(&layout.schema), columns)
 }
 
-/// The columns that a guest cannot forge.
-fn provenance(part: &Part<'_>, source: &[u32]) -> Result<Vec<ArrayRef>, ArrowError> {
-    let Part { batch, first, last } = *part;
-    let numbers = &batch.block_number[first..last];
-    let hashes = &batch.block_hash[first..last];
-    let times = &batch.block_timestamp[first..last];
-    let tx_hashes = &batch.tx_hash[first..last];
-    let tx_indices = &batch.tx_index[first..last];
-    let log_indices = &batch.log_index[first..last];
-    let addresses = &batch.address[first..last];
+/// The columns that a guest cannot forge, of the logs at these places.
+fn provenance(batch: &LogBatch, sources: &[Vec<u32>]) -> Result<Vec<ArrayRef>, ArrowError> {
+    let whole = sources.iter().flatten().copied().eq(0..batch.len() as u32);
+    let picked = Picked { sources, whole };
     // Chains with times beyond the range of i64 do not exist.
-    let seconds = pick(times, source).into_iter().map(|time| i64::try_from(time).unwrap_or(i64::MAX));
-    let time = TimestampSecondArray::from(seconds.collect::<Vec<_>>());
+    let seconds = |time: &u64| i64::try_from(*time).unwrap_or(i64::MAX);
+    let time = TimestampSecondArray::from(picked.map(&batch.block_timestamp, seconds));
     Ok(vec![
-        Arc::new(UInt64Array::from(pick(numbers, source))),
-        fixed(pick(hashes, source).into_iter().map(|hash| hash.0).collect())?,
+        Arc::new(UInt64Array::from(picked.map(&batch.block_number, |number| *number))),
+        fixed(picked.map(&batch.block_hash, |hash| hash.0))?,
         Arc::new(time.with_timezone("+00:00")),
-        fixed(pick(tx_hashes, source).into_iter().map(|hash| hash.0).collect())?,
-        Arc::new(UInt32Array::from(pick(tx_indices, source))),
-        Arc::new(UInt64Array::from(pick(log_indices, source))),
-        fixed(pick(addresses, source).into_iter().map(|address| address.0.0).collect())?,
+        fixed(picked.map(&batch.tx_hash, |hash| hash.0))?,
+        Arc::new(UInt32Array::from(picked.map(&batch.tx_index, |index| *index))),
+        Arc::new(UInt64Array::from(picked.map(&batch.log_index, |index| *index))),
+        fixed(picked.map(&batch.address, |address| address.0.0))?,
     ])
 }
 
-/// The values of the source logs. Most often that is each of them once, which is one copy.
-fn pick<T: Copy>(values: &[T], source: &[u32]) -> Vec<T> {
-    if source.len() == values.len() && source.iter().zip(0u32..).all(|(row, place)| *row == place) {
-        return values.to_vec();
+/// The logs that rows came from. Most often that is each of them once, which is one copy.
+struct Picked<'a> {
+    sources: &'a [Vec<u32>],
+    whole: bool,
+}
+
+impl Picked<'_> {
+    fn map<T, U>(&self, values: &[T], of: impl Fn(&T) -> U) -> Vec<U> {
+        if self.whole {
+            return values.iter().map(of).collect();
+        }
+        let rows = self.sources.iter().map(Vec::len).sum();
+        let mut picked = Vec::with_capacity(rows);
+        picked.extend(self.sources.iter().flatten().map(|log| of(&values[*log as usize])));
+        picked
     }
-    source.iter().map(|row| values[*row as usize]).collect()
 }
 
 fn fixed<const N: usize>(values: Vec<[u8; N]>) -> Result<ArrayRef, ArrowError> {
@@ -178,9 +207,10 @@ fn arrow_offsets(offsets: Vec<u32>) -> Result<OffsetBuffer<i32>, ArrowError> {
 fn rejected(rejected: Vec<RawRejection>, part: &Part<'_>) -> Result<RecordBatch, ArrowError> {
     let mut order = rejected;
     order.sort_by_key(|rejection| rejection.log);
-    let source: Vec<u32> = order.iter().map(|rejection| rejection.log).collect();
-    let mut columns = provenance(part, &source)?;
-    let logs = || source.iter().map(|log| part.log(*log as usize));
+    let first = part.first as u32;
+    let source: Vec<u32> = order.iter().map(|rejection| first + rejection.log).collect();
+    let logs = || order.iter().map(|rejection| part.log(rejection.log as usize));
+    let mut columns = provenance(part.batch, &[source])?;
     columns.push(Arc::new(StringArray::from_iter_values(logs().map(|log| topics_json(log.topics)))));
     columns.push(Arc::new(BinaryArray::from_iter_values(logs().map(|log| log.data))));
     columns.push(Arc::new(StringArray::from_iter_values(order.iter().map(|rejection| &rejection.code))));
