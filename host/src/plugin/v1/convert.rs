@@ -1,6 +1,7 @@
 //! From and to the bindings of this world. Lists move; nothing is copied that the canonical ABI has not copied already.
 
 use super::bindings::nuthatch::nest::types as wit;
+use crate::model::{address_bytes, hash_bytes};
 use crate::plugin::parts::Part;
 use crate::plugin::raw::{
     RawColumn, RawColumnDef, RawDecoded, RawDescription, RawFailure, RawFilter, RawRejection, RawTable, RawTableDef,
@@ -9,15 +10,8 @@ use crate::plugin::raw::{
 
 /// Those columns of a part that lie differently on the host's side.
 pub(super) struct Columns {
-    tx_hash: Vec<u8>,
-    address: Vec<u8>,
-    topics: Vec<u8>,
     topic_offsets: Vec<u32>,
     data_offsets: Vec<u32>,
-}
-
-fn flat<const N: usize>(values: &[impl AsRef<[u8; N]>]) -> Vec<u8> {
-    values.iter().map(|value| *value.as_ref()).collect::<Vec<[u8; N]>>().into_flattened()
 }
 
 fn rebased(offsets: &[u32]) -> Vec<u32> {
@@ -29,9 +23,6 @@ impl Columns {
     pub(super) fn of(part: &Part<'_>) -> Self {
         let Part { batch, first, last } = *part;
         Columns {
-            tx_hash: flat(&batch.tx_hash[first..last]),
-            address: flat(&batch.address[first..last]),
-            topics: flat(part.topics()),
             topic_offsets: rebased(&batch.topic_offsets[first..=last]),
             data_offsets: rebased(&batch.data_offsets[first..=last]),
         }
@@ -46,9 +37,9 @@ impl Columns {
             block_timestamp: &batch.block_timestamp[first..last],
             tx_index: &batch.tx_index[first..last],
             log_index: &batch.log_index[first..last],
-            tx_hash: &self.tx_hash,
-            address: &self.address,
-            topics: &self.topics,
+            tx_hash: hash_bytes(&batch.tx_hash[first..last]),
+            address: address_bytes(&batch.address[first..last]),
+            topics: hash_bytes(part.topics()),
             topic_offsets: &self.topic_offsets,
             data: part.data(),
             data_offsets: &self.data_offsets,
