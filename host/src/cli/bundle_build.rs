@@ -43,6 +43,7 @@ pub(super) async fn run(args: BuildArgs) -> anyhow::Result<()> {
         view_lint::check(name, sql)?;
     }
     let manifest = built.bundle.manifest();
+    view_lint::warn_of_unnamed(&args.dir, manifest);
     let path = if args.out.is_dir() {
         args.out.join(format!("{}-{}.nest.wasm", manifest.name, manifest.version))
     } else {

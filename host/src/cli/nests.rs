@@ -39,6 +39,7 @@ impl NestOrigin {
                 for (name, sql) in built.bundle.sql_views()? {
                     view_lint::check(name, sql)?;
                 }
+                view_lint::warn_of_unnamed(folder, built.bundle.manifest());
                 nest_folder::write_lock(folder, &built)
                     .with_context(|| format!("{} cannot be written", folder.join("nest.lock").display()))?;
                 Ok(built.into_loaded())

@@ -1,8 +1,11 @@
 //! A view's SQL looked at before anything runs it.
 
+use std::path::Path;
+
 use datafusion::sql::sqlparser::ast::Statement;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::parser::Parser;
+use nuthatch_registry::Manifest;
 
 /// A view that is not one SELECT.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +42,26 @@ pub fn check(view: &str, sql: &str) -> Result<(), ViewProblem> {
         several => format!("{} statements", several.len()),
     };
     Err(ViewProblem::NotOneSelect { view: view.to_owned(), found })
+}
+
+/// Says which SQL files in a nest folder's `views/` no view of the nest names: they are left out of its bundle.
+pub fn warn_of_unnamed(folder: &Path, manifest: &Manifest) {
+    for file in unnamed(folder, manifest) {
+        tracing::warn!(
+            "{} is in no [[views]] of nest.toml, so it is not part of the nest",
+            folder.join(file).display()
+        );
+    }
+}
+
+fn unnamed(folder: &Path, manifest: &Manifest) -> Vec<String> {
+    let named: Vec<String> = manifest.views.iter().map(|view| view.file.to_string()).collect();
+    let Ok(entries) = std::fs::read_dir(folder.join("views")) else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let files = names.filter(|name| name.ends_with(".sql")).map(|name| format!("views/{name}"));
+    let mut found: Vec<String> = files.filter(|file| !named.contains(file)).collect();
+    found.sort();
+    found
 }
 
 #[cfg(test)]

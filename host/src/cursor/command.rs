@@ -50,3 +50,12 @@ impl CursorHandle {
         reply.await.ok()
     }
 }
+
+/// Why a command for this nest is refused, with the nests that do run.
+pub fn no_such_nest<'a>(name: &NestName, running: impl IntoIterator<Item = &'a NestName>) -> String {
+    let running: Vec<String> = running.into_iter().map(|name| format!("'{name}'")).collect();
+    match running.is_empty() {
+        true => format!("no nest '{name}' runs here, nor any other"),
+        false => format!("no nest '{name}' runs here; there is {}", running.join(", ")),
+    }
+}

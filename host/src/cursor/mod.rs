@@ -24,7 +24,7 @@ mod window;
 
 pub use adopt::check_folder;
 pub use at_rest::at_rest;
-pub use command::{Command, CursorHandle, Reply};
+pub use command::{Command, CursorHandle, Reply, no_such_nest};
 pub use error::CursorError;
 pub use nest::Nest;
 pub use rebuild::rebuild;

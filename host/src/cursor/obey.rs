@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::adopt;
-use super::command::{Command, Reply};
+use super::command::{Command, Reply, no_such_nest};
 use super::rebuild::rebuild;
 use super::{Cursor, CursorError, Nest};
 use crate::model::{DatasetId, NestName};
@@ -34,7 +34,7 @@ impl Cursor {
 
     async fn retry(&self, state: &CursorState, name: &NestName) -> Result<Reply, CursorError> {
         let Some(nest) = self.adopted.iter().find(|nest| nest.nest.name == *name) else {
-            return Ok(Reply::Refused(format!("no nest '{name}' runs here")));
+            return Ok(Reply::Refused(no_such_nest(name, self.adopted.iter().map(|nest| &nest.nest.name))));
         };
         let dataset = state.datasets.iter().find(|dataset| dataset.id == nest.dataset);
         if dataset.is_some_and(|dataset| dataset.status == DatasetStatus::Active) {
@@ -46,7 +46,10 @@ impl Cursor {
 
     async fn drop_dataset(&self, dataset: DatasetId) -> Result<Reply, CursorError> {
         if self.adopted.iter().any(|nest| nest.dataset == dataset) {
-            return Ok(Reply::Refused(format!("dataset {dataset} belongs to a nest that runs here")));
+            return Ok(Reply::Refused(format!(
+                "dataset {dataset} belongs to a nest that runs here; start nuthatch without that nest first, or stop it and \
+                 use `nuthatch reset` to delete everything"
+            )));
         }
         self.store.drop_dataset(dataset).await?;
         Ok(Reply::Done(format!("dataset {dataset} is gone")))

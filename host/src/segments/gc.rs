@@ -69,11 +69,12 @@ mod tests {
         let dropped = |key: &str, at: i64| DroppedKey { key: key.to_owned(), dropped_at: StoreTime(at) };
         let keys = KeysInUse {
             named: HashSet::from(["named".to_owned()]),
-            dropped: vec![dropped("old", 0), dropped("late", 2 * DAY)],
+            dropped: vec![dropped("old", DAY), dropped("late", DAY + 1)],
         };
         let listed = ["named", "old", "late", "orphan"].map(|key| object(key, 0));
-        let young = object("young orphan", 2 * DAY);
-        let now = StoreTime(2 * DAY + 1);
+        let young = object("young orphan", DAY + 1);
+        // The last millisecond of the day counts.
+        let now = StoreTime(2 * DAY);
         let found = keys.garbage(listed.into_iter().chain([young]).collect(), now);
         let found: Vec<_> = found.iter().map(|it| (it.object.key.as_str(), it.was_named)).collect();
         assert_eq!(found, [("old", true), ("orphan", false)]);

@@ -13,8 +13,11 @@ async fn nest(dir: &Path) {
 async fn a_build_is_reproducible_and_shows_what_it_holds() {
     let dir = tempfile::tempdir().unwrap();
     nest(dir.path()).await;
+    std::fs::write(dir.path().join("nest/views/forgotten.sql"), "SELECT 1").unwrap();
     let built = run(dir.path(), &["bundle", "build", "nest"]).await;
     done(&built);
+    assert!(built.stderr.contains("nest/views/forgotten.sql is in no [[views]]"), "{}", built.stderr);
+    assert!(!built.stderr.contains("events_by_day"), "{}", built.stderr);
     done(&run(dir.path(), &["bundle", "build", "nest", "--out", "again.wasm"]).await);
     let bytes = std::fs::read(dir.path().join("nest-0.1.0.nest.wasm")).unwrap();
     assert!(bytes == std::fs::read(dir.path().join("again.wasm")).unwrap());

@@ -54,7 +54,11 @@ pub async fn gather(args: &InitArgs, chain: Chain, source: Option<&dyn Source>) 
         taken.push(alias.clone());
         let events = draft.abis.iter().map(|abi| abi.events().len()).sum::<usize>();
         let anonymous = draft.abis.iter().map(|abi| abi.anonymous_events().len()).sum::<usize>();
-        gathered.notes.push(format!("{alias}: {events} events, ABI from {}", draft.origin));
+        gathered.notes.push(format!(
+            "{alias}: {events} {}, ABI from {}",
+            if events == 1 { "event" } else { "events" },
+            draft.origin
+        ));
         if anonymous > 0 && events > 0 {
             gathered.notes.push(format!("{alias}: {anonymous} anonymous left out; nest.toml shows how to take them"));
         }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::RunningChain;
 use super::rows::{ChainRow, dataset_row, nest_rows};
 use super::{Answer, Request, SOCKET_NAME, SocketError};
-use crate::cursor::{Command, Reply};
+use crate::cursor::{Command, Reply, no_such_nest};
 use crate::model::ChainId;
 
 /// Requests are short; a longer line is not one.
@@ -88,7 +88,11 @@ async fn answer(request: Request, chains: &[RunningChain]) -> Answer {
             };
             match chains.iter().find(rides) {
                 Some(chain) => words(chain.handle.ask(Command::Retry(nest)).await),
-                None => Answer::Refused { reason: format!("no nest '{nest}' runs here") },
+                None => {
+                    let status: Vec<_> = chains.iter().map(|chain| chain.status.borrow().clone()).collect();
+                    let running = status.iter().flat_map(|status| &status.datasets).flat_map(|dataset| &dataset.nests);
+                    Answer::Refused { reason: no_such_nest(&nest, running) }
+                }
             }
         }
         Request::Drop { chain, dataset } => on(chains, chain, Command::Drop(dataset)).await,
