@@ -138,7 +138,7 @@ impl Decoder {
         let slot = self.inner.plugin.slot();
         let done = self.inner.parts_rows(batch, parts)?;
         drop(slot);
-        self.inner.assemble(done, &batch)
+        self.inner.assemble(done, batch)
     }
 }
 

@@ -31,6 +31,7 @@ use crate::model::{
     Fault, Fence, NestName, TableId, TableSchema, arrow_schema, ignored_schema, rejected_schema,
 };
 
+pub use chunk::NewChunk;
 pub use error::StoreError;
 
 /// Result of a store call.
@@ -65,19 +66,6 @@ pub struct ChunkMeta {
     pub rows: u64,
     /// Bytes as stored.
     pub bytes: u64,
-}
-
-/// Rows to write: one table's rows of one window, encoded by [`chunk::encode`].
-#[derive(Clone, Debug)]
-pub struct NewChunk {
-    /// Table.
-    pub table: TableId,
-    /// The window.
-    pub range: BlockRange,
-    /// Rows, never 0: a table without rows in the window has no chunk.
-    pub rows: u64,
-    /// Encoded rows.
-    pub bytes: Bytes,
 }
 
 /// The name of one store: 128 random bits, made with its schema.

@@ -22,9 +22,21 @@ use arrow::datatypes::{DataType, SchemaRef, UInt64Type};
 use bytes::Bytes;
 
 use crate::model::{BlockNumber, BlockRange, TableId};
-use crate::store::NewChunk;
 
 pub(crate) use id::ChunkOwner;
+
+/// Rows to write: one table's rows of one window, encoded by [`encode`].
+#[derive(Clone, Debug)]
+pub struct NewChunk {
+    /// Table.
+    pub table: TableId,
+    /// The window.
+    pub range: BlockRange,
+    /// Rows, never 0: a table without rows in the window has no chunk.
+    pub rows: u64,
+    /// Encoded rows.
+    pub bytes: Bytes,
+}
 
 const MAGIC: &[u8; 4] = b"nch1";
 const HEADER: usize = 12;
