@@ -1,17 +1,23 @@
-//! Nest bundles: format, address, data identity, manifest and compatibility.
+//! Nest bundles: format, address, data identity, manifest and compatibility; the registry that keeps them, and the cache.
 #![deny(missing_docs)]
 
 mod address;
 mod bundle;
+mod cache;
 mod canonical;
 mod chain_names;
 mod compat;
+pub mod durable;
 mod hash;
 mod identity;
 mod manifest;
 mod names;
 mod nest_toml;
 mod path;
+mod pin;
+mod record;
+mod registry;
+mod scan;
 mod schema;
 
 pub use address::{BadAddress, ContractAddress};
@@ -20,6 +26,7 @@ pub use bundle::{
     MAX_NESTING, MAX_PLAN_BYTES, MAX_VIEWS_BYTES, OtherFile, SECTION_FILE, SECTION_MANIFEST, SECTION_PLAN,
     SECTION_PREFIX, SECTION_VIEWS, componentize,
 };
+pub use cache::{Cache, CacheEntry, CacheError, Cached, PullError, Puller};
 pub use canonical::canonical_json;
 pub use chain_names::{Chain, UnknownChain};
 pub use compat::{Bump, Change, Compatibility, Reason, Refusal, compat};
@@ -35,4 +42,12 @@ pub use nest_toml::{
     CodeSource, MAX_NEST_TOML_BYTES, NestContract, NestToml, NestTomlError, NestView, PlanConfigError,
 };
 pub use path::{BadPath, FilePath, FolderPath, MAX_PATH};
+pub use pin::{BadPin, BadPrefix, HashPrefix, Pin, PrefixError, PullTarget, Want};
+pub use record::{BadRecord, BadTimestamp, MAX_REASON, MAX_RECORD_BYTES, Notice, NoticeKind, Timestamp, VersionRecord};
+pub use registry::{
+    CheckedBundle, Created, Key, Note, NotifyError, Patience, Pick, Problem, PublishError, Published, PublishedVersion,
+    Registry, RegistryError, RegistryOptions, ResolveError, Shelf, Shortfall, Side, Standing, Verification,
+    VerifiedBytes, open, open_existing,
+};
+pub use scan::{Finding, Suspect, scan_bundle, scan_text};
 pub use schema::{ColumnSchema, ColumnType, LogFilter, PROVENANCE, TableSchema, UnknownType};

@@ -1,0 +1,36 @@
+//! Reading an object up to a limit.
+
+use futures::StreamExt;
+use object_store::ObjectStoreExt;
+use object_store::path::Path as ObjectPath;
+
+use super::failure::Task;
+use super::{Key, ObjectRegistry, RegistryError};
+
+impl ObjectRegistry {
+    pub(super) async fn read_capped(&self, task: Task<'_>, key: &Key, max: usize) -> Result<Vec<u8>, RegistryError> {
+        let (what, registry) = (key.to_string(), self.name.clone());
+        let too_large = || RegistryError::TooLarge { what: what.clone(), registry: registry.clone(), max };
+        let answer = self.objects.get(&ObjectPath::from(what.as_str())).await.map_err(|error| task.store(&error))?;
+        let expected = answer.meta.size;
+        if expected > max as u64 {
+            return Err(too_large());
+        }
+        let mut bytes = Vec::with_capacity(expected as usize);
+        let mut pieces = answer.into_stream();
+        loop {
+            let piece = tokio::time::timeout(self.patience.answer, pieces.next()).await.map_err(|_| task.silent())?;
+            let got = bytes.len() as u64;
+            let broken_off =
+                || RegistryError::BrokenOff { what: what.clone(), registry: registry.clone(), got, expected };
+            match piece {
+                Some(Ok(piece)) if bytes.len() + piece.len() > max => return Err(too_large()),
+                Some(Ok(piece)) => bytes.extend_from_slice(&piece),
+                Some(Err(_)) if got > 0 && got < expected => return Err(broken_off()),
+                Some(Err(error)) => return Err(task.store(&error)),
+                None if got < expected => return Err(broken_off()),
+                None => return Ok(bytes),
+            }
+        }
+    }
+}
