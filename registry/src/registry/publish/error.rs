@@ -35,16 +35,12 @@ pub enum PublishError {
     },
     /// A published version cannot be compared with.
     #[error(
-        "the bundle {hash} of '{name}' {version} in the registry {registry}, which this one has to be held against, cannot \
-         be used: {problem}. Put it back from a copy or a cache, then publish again"
+        "the bundle {} of '{}' {} in the registry {registry}, which this one has to be held against, cannot be used: \
+         {problem}. Put it back from a copy or a cache, then publish again", .record.hash, .record.name, .record.version
     )]
     Unreadable {
-        /// The nest.
-        name: NestName,
-        /// The published version.
-        version: Version,
-        /// Its bundle.
-        hash: BundleHash,
+        /// Its record.
+        record: Box<VersionRecord>,
         /// The registry.
         registry: String,
         /// What is wrong.

@@ -114,9 +114,7 @@ impl dyn Registry + '_ {
     /// The manifest of a published version.
     pub async fn manifest(&self, record: &VersionRecord) -> Result<Manifest, PublishError> {
         let unreadable = |problem: String| PublishError::Unreadable {
-            name: record.name.clone(),
-            version: record.version.clone(),
-            hash: record.hash,
+            record: Box::new(record.clone()),
             registry: self.name().to_owned(),
             problem,
         };
