@@ -119,7 +119,8 @@ impl dyn Registry + '_ {
     ///
     /// let folder = tempfile::tempdir()?;
     /// let registry = nuthatch_registry::open(folder.path().to_str().unwrap())?;
-    /// let yank = registry.notify(&"usdc".parse()?, &"1.3.0".parse()?, NoticeKind::Yank, "wrong sign", Timestamp::now());
+    /// let (name, version) = ("usdc".parse()?, "1.3.0".parse()?);
+    /// let yank = registry.notify(&name, &version, NoticeKind::Yank, "wrong sign", Timestamp::now());
     /// assert!(matches!(yank.await, Err(NotifyError::NoVersion { .. })));
     /// # Ok(())
     /// # }

@@ -5,20 +5,25 @@ use std::time::Duration;
 use nuthatch_registry::{BundleHash, Cache, MAX_BUNDLE_BYTES, Patience, PullError, Puller, RegistryError};
 
 use crate::support::bundles::usdc;
-use crate::support::s3::{Answer, Server};
-use crate::support::{SHORT, bucket, files, name};
+use crate::support::s3::{Answer, Server, half_of};
+use crate::support::{SHORT, bucket, bucket_at, files, name};
 
-/// Asks for a bundle through cache and registry, and gives the error.
+/// Asks for a bundle, and gives the error.
 async fn asked(answer: Answer) -> RegistryError {
     let server = Server::start().await;
-    server.answer(answer.clone());
+    server.answer(answer);
+    asked_of(&server.url()).await
+}
+
+/// Asks the server at this URL through cache and registry.
+async fn asked_of(url: &str) -> RegistryError {
     let place = tempfile::tempdir().unwrap();
-    let puller = Puller::new(Cache::at(place.path()), Some(bucket(&server, SHORT)));
+    let puller = Puller::new(Cache::at(place.path()), Some(bucket_at(url, SHORT)));
     let hash = usdc("1.0.0").bundle().hash();
     let error = puller.get(&name("usdc"), hash).await.expect_err("the answer is bad");
     assert!(!error.to_string().contains("CANARY"), "{error}");
     assert!(error.to_string().starts_with(&format!("bundle {hash} of 'usdc' cannot be had: ")), "{error}");
-    assert_eq!(files(place.path()), [""; 0], "nothing of {answer:?} is kept");
+    assert_eq!(files(place.path()), [""; 0], "nothing of it is kept");
     match error {
         PullError::Registry { problem, .. } => problem,
         other => panic!("{other}"),
@@ -54,7 +59,7 @@ async fn i11_other_bytes() {
 
 #[tokio::test]
 async fn half_a_body() {
-    let error = asked(Answer::Half(good())).await;
+    let error = asked_of(&half_of(good()).await).await;
     let (got, expected) = (good().len() as u64 / 2, good().len() as u64);
     assert!(
         matches!(&error, RegistryError::BrokenOff { got: g, expected: e, .. } if (*g, *e) == (got, expected)),
@@ -113,21 +118,13 @@ async fn silence() {
 
 #[tokio::test]
 async fn nobody_there() {
-    let server = Server::start().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let gone = listener.local_addr().unwrap();
     drop(listener);
-    let registry = nuthatch_registry::RegistryOptions::default()
-        .patience(SHORT)
-        .s3("aws_endpoint", &format!("http://CANARY:CANARY@{gone}"))
-        .s3("aws_access_key_id", "CANARY-ID")
-        .s3("aws_secret_access_key", "CANARY-SECRET")
-        .open("s3://nests")
-        .unwrap();
+    let registry = bucket_at(&format!("http://CANARY:CANARY@{gone}"), SHORT);
     let error = registry.pull(BundleHash([0; 32])).await.unwrap_err();
     assert!(matches!(&error, RegistryError::Failed { .. }), "{error}");
     assert!(!error.to_string().contains("CANARY"), "{error}");
-    drop(server);
 }
 
 #[tokio::test]

@@ -53,13 +53,15 @@ impl HttpService for Bounded {
                 .await
                 .map_err(|_| HttpError::new(HttpErrorKind::Timeout, OutOfBounds::Silence(self.answer)))??,
         };
-        let (parts, body) = response.into_parts();
+        let (mut parts, body) = response.into_parts();
         if !parts.status.is_success() {
             let collected = tokio::time::timeout(self.answer, Limited::new(body, MAX_REFUSAL).collect()).await;
             let text = collected.ok().and_then(Result::ok).map(|body| said(&body.to_bytes())).unwrap_or_default();
             return Ok(HttpResponse::from_parts(parts, text.into()));
         }
         if streamed {
+            // The store would resume by it, and take a second beginning for the rest.
+            parts.headers.remove("etag");
             return Ok(HttpResponse::from_parts(parts, body));
         }
         let limited = Limited::new(body, MAX_COLLECTED).map_err(|error| match error.downcast::<HttpError>() {

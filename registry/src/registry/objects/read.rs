@@ -1,5 +1,7 @@
 //! Reading an object up to a limit.
 
+use std::time::Instant;
+
 use futures::StreamExt;
 use object_store::ObjectStoreExt;
 use object_store::path::Path as ObjectPath;
@@ -8,7 +10,23 @@ use super::failure::Task;
 use super::{Key, ObjectRegistry, RegistryError};
 
 impl ObjectRegistry {
+    /// Reads an object from its beginning, and again where the connection broke off.
     pub(super) async fn read_capped(&self, task: Task<'_>, key: &Key, max: usize) -> Result<Vec<u8>, RegistryError> {
+        let begun = Instant::now();
+        let mut tries = 0;
+        loop {
+            match self.read_once(task, key, max).await {
+                Err(RegistryError::BrokenOff { .. })
+                    if tries < self.patience.retries && begun.elapsed() < self.patience.retry_for =>
+                {
+                    tries += 1;
+                }
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn read_once(&self, task: Task<'_>, key: &Key, max: usize) -> Result<Vec<u8>, RegistryError> {
         let (what, registry) = (key.to_string(), self.name.clone());
         let too_large = || RegistryError::TooLarge { what: what.clone(), registry: registry.clone(), max };
         let answer = self.objects.get(&ObjectPath::from(what.as_str())).await.map_err(|error| task.store(&error))?;
@@ -26,8 +44,12 @@ impl ObjectRegistry {
             match piece {
                 Some(Ok(piece)) if bytes.len() + piece.len() > max => return Err(too_large()),
                 Some(Ok(piece)) => bytes.extend_from_slice(&piece),
-                Some(Err(_)) if got > 0 && got < expected => return Err(broken_off()),
-                Some(Err(error)) => return Err(task.store(&error)),
+                Some(Err(error)) => {
+                    return Err(match task.store(&error) {
+                        RegistryError::Failed { .. } => broken_off(),
+                        other => other,
+                    });
+                }
                 None if got < expected => return Err(broken_off()),
                 None => return Ok(bytes),
             }

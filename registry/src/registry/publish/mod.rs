@@ -104,7 +104,7 @@ impl dyn Registry + '_ {
         }
     }
 
-    /// Holds a bundle against the versions that are published, as [`publish`](Self::publish) does, without writing:
+    /// Holds a bundle against the versions that are published, as publishing does, without writing:
     /// the version it was held against, and what is different.
     pub async fn check_step(&self, manifest: &Manifest) -> Result<(Option<Version>, Vec<Change>), PublishError> {
         let versions = self.version_numbers(&manifest.name).await?;

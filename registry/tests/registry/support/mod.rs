@@ -31,9 +31,14 @@ pub const SHORT: Patience = Patience {
 
 /// A bucket of this server.
 pub fn bucket(server: &s3::Server, patience: Patience) -> Arc<dyn Registry> {
+    bucket_at(&server.url(), patience)
+}
+
+/// A bucket of the server at this URL.
+pub fn bucket_at(url: &str, patience: Patience) -> Arc<dyn Registry> {
     RegistryOptions::default()
         .patience(patience)
-        .s3("aws_endpoint", &server.url())
+        .s3("aws_endpoint", url)
         .s3("aws_access_key_id", "CANARY-ID")
         .s3("aws_secret_access_key", "CANARY-SECRET")
         .s3("aws_region", "us-east-1")

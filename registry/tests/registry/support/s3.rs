@@ -9,14 +9,13 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{Method, Response, StatusCode, header};
 use axum::response::IntoResponse;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// What the server does when the object in question is read.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// These bytes.
     Bytes(Vec<u8>),
-    /// The first of the announced bytes, then the connection ends.
-    Half(Vec<u8>),
     /// So many bytes announced, and then bytes without end.
     Endless(u64),
     /// No announcement, and bytes without end.
@@ -38,6 +37,23 @@ struct Inner {
     requests: Mutex<Vec<String>>,
     ignores_conditions: bool,
     endless_listing: bool,
+}
+
+/// A server that sends the first half of the announced bytes to whoever comes, and then ends the connection. Its URL.
+pub async fn half_of(bytes: Vec<u8>) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let head = format!("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: {}\r\n\r\n", bytes.len());
+    let answer = [head.as_bytes(), &bytes[..bytes.len() / 2]].concat();
+    tokio::spawn(async move {
+        while let Ok((mut connection, _)) = listener.accept().await {
+            let mut asked = Vec::new();
+            while !asked.ends_with(b"\r\n\r\n") && connection.read_buf(&mut asked).await.unwrap() > 0 {}
+            connection.write_all(&answer).await.unwrap();
+            connection.shutdown().await.unwrap();
+        }
+    });
+    url
 }
 
 /// The server. It ends with the test's runtime.
@@ -170,11 +186,6 @@ async fn answered(answer: Answer) -> Response<Body> {
     };
     match answer {
         Answer::Bytes(bytes) => announced(bytes.len() as u64, bytes.into()),
-        Answer::Half(bytes) => {
-            let half = Bytes::copy_from_slice(&bytes[..bytes.len() / 2]);
-            let pieces = [Ok(half), Err(std::io::Error::other("the connection ends"))];
-            announced(bytes.len() as u64, Body::from_stream(futures::stream::iter(pieces)))
-        }
         Answer::Endless(length) => announced(length, endless()),
         Answer::EndlessUnannounced => Response::new(endless()),
         Answer::Status(status, text) => refused(status, "Refused", &text),
