@@ -138,8 +138,7 @@ fn is_random(text: &str, least: usize) -> bool {
     if bytes.len() < least || !bytes.iter().any(u8::is_ascii_digit) || !bytes.iter().any(u8::is_ascii_alphabetic) {
         return false;
     }
-    let lower = text.to_ascii_lowercase();
-    if ["your", "example", "placeholder", "changeme", "xxxx", "redacted"].iter().any(|word| lower.contains(word)) {
+    if is_sample(text) {
         return false;
     }
     let mut counts = [0u32; 256];
@@ -148,4 +147,10 @@ fn is_random(text: &str, least: usize) -> bool {
     let bits: f64 =
         counts.iter().filter(|count| **count > 0).map(|count| f64::from(*count) / total).map(|p| -p * p.log2()).sum();
     bits >= 2.8
+}
+
+/// Whether a value says of itself that it is none.
+fn is_sample(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    ["your", "example", "placeholder", "changeme", "xxxx", "redacted"].iter().any(|word| lower.contains(word))
 }

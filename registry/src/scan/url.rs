@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::rules::{Hit, is_words};
-use super::{Suspect, is_random, masked};
+use super::{Suspect, is_random, is_sample, masked};
 
 /// A URL as it stands in text: not parsed by the rules of URLs, which a password may break.
 #[allow(clippy::expect_used)]
@@ -44,7 +44,7 @@ const PUBLIC_PATHS: [&str; 15] = [
     "tx", "address", "token", "block", "commit", "blob", "tree", "raw", "ipfs", "ipns", "contract", "hash", "pull",
     "nft", "gist",
 ];
-/// Hosts that sell access by a key in the URL, and words in those of others.
+/// Hosts that sell access by a key in the URL; then words in the names of others that give it.
 const PROVIDERS: [&str; 24] = [
     "infura",
     "alchemy",
@@ -60,17 +60,19 @@ const PROVIDERS: [&str; 24] = [
     "moralis",
     "rivet",
     "pokt",
+    "validationcloud",
+    "dwellir",
     "grove.city",
     "llamarpc",
+    "publicnode",
     "rpc",
     "node",
     "mainnet",
     "sepolia",
     "gateway",
-    "publicnode",
-    "validationcloud",
-    "dwellir",
 ];
+/// How many of them are the former.
+const VENDORS: usize = 16;
 /// Parameters that hold keys.
 const PARAMETERS: [&str; 22] = [
     "key",
@@ -105,13 +107,16 @@ pub(super) fn hits(line: &str) -> Vec<Hit> {
 
 /// As [`hits`], of known providers alone: for bytes that are no text.
 pub(super) fn hits_of_providers(text: &str) -> Vec<Hit> {
-    let known = |rest: &str| PROVIDERS[..16].iter().any(|name| host_of(rest).contains(name));
     URL.captures_iter(text)
         .filter_map(|found| {
             let rest = found.name("rest")?.as_str();
-            known(rest).then(|| hit(found.name("scheme")?.as_str(), rest))?
+            is_vendor(&host_of(rest)).then(|| hit(found.name("scheme")?.as_str(), rest))?
         })
         .collect()
+}
+
+fn is_vendor(host: &str) -> bool {
+    PROVIDERS[..VENDORS].iter().any(|name| host.contains(name))
 }
 
 fn authority_of(rest: &str) -> &str {
@@ -150,6 +155,7 @@ fn hit(scheme: &str, rest: &str) -> Option<Hit> {
     if !web {
         return None;
     }
+    let vendor = is_vendor(&host);
     let provider = host.starts_with("ws") || PROVIDERS.iter().any(|name| host.contains(name));
     if let Some(label) = host.split('.').find(|label| is_key(label, provider)) {
         return shown(&format!("{scheme}://"), label);
@@ -162,7 +168,9 @@ fn hit(scheme: &str, rest: &str) -> Option<Hit> {
     for segment in path.split('#').next().unwrap_or_default().split('/').skip(1) {
         let versioned = matches!(before, "v1" | "v2" | "v3" | "rpc");
         let trusted = provider || versioned || scheme.to_ascii_lowercase().starts_with("ws");
-        if !PUBLIC_PATHS.contains(&before) && is_key(segment, trusted) {
+        // What a seller of access has behind its version is the key, whatever it is made of.
+        let sold = versioned && vendor && segment.len() >= 16 && !is_sample(segment);
+        if !PUBLIC_PATHS.contains(&before) && (sold || is_key(segment, trusted)) {
             return shown(&format!("{so_far}/"), segment);
         }
         so_far = format!("{so_far}/{segment}");

@@ -59,13 +59,20 @@ async fn i11_other_bytes() {
 
 #[tokio::test]
 async fn half_a_body() {
-    let error = asked_of(&half_of(good()).await).await;
+    let error = asked_of(&half_of(good(), usize::MAX).await).await;
     let (got, expected) = (good().len() as u64 / 2, good().len() as u64);
     assert!(
         matches!(&error, RegistryError::BrokenOff { got: g, expected: e, .. } if (*g, *e) == (got, expected)),
         "{error}"
     );
     assert!(error.to_string().contains(&format!("sent only {got} of the {expected} bytes")), "{error}");
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_once_is_forgiven() {
+    let url = half_of(good(), 1).await;
+    let hash = BundleHash::of(&good());
+    assert_eq!(bucket_at(&url, SHORT).pull(hash).await.unwrap().bytes(), good());
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 
 pub mod bundles;
 pub mod log;
+/// The whole-system tests have it; they stand above this crate.
+#[path = "../../../../tests/src/mount.rs"]
 pub mod mount;
 pub mod s3;
 

@@ -39,17 +39,20 @@ struct Inner {
     endless_listing: bool,
 }
 
-/// A server that sends the first half of the announced bytes to whoever comes, and then ends the connection. Its URL.
-pub async fn half_of(bytes: Vec<u8>) -> String {
+/// A server that sends the first half of the announced bytes to so many who come, and then ends the connection. Whoever
+/// comes later has all of them. Its URL.
+pub async fn half_of(bytes: Vec<u8>, times: usize) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let head = format!("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: {}\r\n\r\n", bytes.len());
-    let answer = [head.as_bytes(), &bytes[..bytes.len() / 2]].concat();
+    let answers = [bytes.len() / 2, bytes.len()].map(|end| [head.as_bytes(), &bytes[..end]].concat());
     tokio::spawn(async move {
+        let mut came = 0;
         while let Ok((mut connection, _)) = listener.accept().await {
             let mut asked = Vec::new();
             while !asked.ends_with(b"\r\n\r\n") && connection.read_buf(&mut asked).await.unwrap() > 0 {}
-            connection.write_all(&answer).await.unwrap();
+            came += 1;
+            connection.write_all(&answers[usize::from(came > times)]).await.unwrap();
             connection.shutdown().await.unwrap();
         }
     });
