@@ -24,7 +24,7 @@ fn sources(folder: &Path, text: &mut String) {
 fn each_mutant_applies_and_names_tests_that_are_there() {
     let root = root();
     let mut text = String::new();
-    ["host/src", "registry/src", "bundles/abi", "sdk/src", "tests/tests"]
+    ["host/src", "registry/src", "registry/tests", "bundles/abi", "sdk/src", "tests/tests"]
         .iter()
         .for_each(|folder| sources(&root.join(folder), &mut text));
     let mut wrong = Vec::new();

@@ -128,7 +128,9 @@ async fn a_link_as_entry_is_refused_and_not_followed() {
     let other = scene.outside().join("other");
     std::fs::write(&other, "other").unwrap();
     let dangling = scene.outside().join("dangling");
-    for target in [&good, &other, &dangling, Path::new("/etc/passwd"), Path::new("../../outside/good")] {
+    let inside = Path::new("inside");
+    std::fs::copy(&good, scene.nest().join(inside)).unwrap();
+    for target in [&good, &other, &dangling, Path::new("/etc/passwd"), Path::new("../../outside/good"), inside] {
         symlink(target, scene.entry()).unwrap();
         let error = scene.get().await.unwrap_err();
         assert_eq!(error.to_string(), link_error(&scene.entry()), "{}", target.display());
