@@ -34,7 +34,8 @@ impl ObjectRegistry {
         if expected > max as u64 {
             return Err(too_large());
         }
-        let mut bytes = Vec::with_capacity(expected as usize);
+        // What is announced need not come.
+        let mut bytes = Vec::with_capacity(expected.min(1 << 20) as usize);
         let mut pieces = answer.into_stream();
         loop {
             let piece = tokio::time::timeout(self.patience.answer, pieces.next()).await.map_err(|_| task.silent())?;
