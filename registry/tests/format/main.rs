@@ -6,3 +6,4 @@ mod components;
 mod json_schema;
 mod manifest_schema;
 mod nest_schema;
+mod record_schema;
