@@ -14,7 +14,7 @@ pub use prefix::{BadPrefix, HashPrefix, PrefixError};
 pub use target::PullTarget;
 
 use crate::names::shown;
-use crate::{BadName, BundleHash, MAX_VERSION, NestName};
+use crate::{BadName, BundleHash, MAX_VERSION, NestName, Pick};
 
 /// A nest, and which of its bundles. Only [`Want::Hash`] pins: the other two are asked of a registry once, and what is
 /// kept is the hash that it answered.
@@ -54,11 +54,24 @@ pub enum BadPin {
     #[error("{0}; write NAME, NAME@VERSION or NAME@HASH")]
     Name(#[from] BadName),
     /// The beginning of a hash.
-    #[error("'{0}' is only the beginning of a hash; a pin needs all 64 digits, which 'nuthatch list NAME' shows")]
+    #[error(
+        "'{0}' is only the beginning of a hash; a pin needs all 64 digits, which 'nuthatch bundle list NAME' shows"
+    )]
     ShortHash(String),
     /// What stands behind the `@` is neither a version nor a hash.
     #[error("'{0}' is neither a version such as 1.3.0 nor a hash of 64 lower-case hex digits")]
     Want(String),
+}
+
+impl Want {
+    /// What to ask a registry; nothing where the hash is known already, and then nothing is asked (I12).
+    pub fn pick(&self) -> Option<Pick> {
+        match self {
+            Want::Latest => Some(Pick::Latest),
+            Want::Version(version) => Some(Pick::Exact(version.clone())),
+            Want::Hash(_) => None,
+        }
+    }
 }
 
 impl Pin {

@@ -62,7 +62,7 @@ fn the_beginning_of_a_hash_is_told_apart() {
     let message = pin(&format!("usdc@{}", &HASH[..12])).unwrap_err().to_string();
     assert_eq!(
         message,
-        "'6437b3ac3846' is only the beginning of a hash; a pin needs all 64 digits, which 'nuthatch list NAME' shows"
+        "'6437b3ac3846' is only the beginning of a hash; a pin needs all 64 digits, which 'nuthatch bundle list NAME' shows"
     );
     assert!(matches!(pin("usdc@0x6437"), Err(BadPin::ShortHash(_))));
     assert!(matches!(pin("usdc@1.x"), Err(BadPin::Want(_))));

@@ -85,7 +85,7 @@ pub enum RegistryError {
     /// Bytes that are not their address (I11).
     #[error(
         "the registry {registry} sent other bytes than those of bundle {hash}: their hash is {found}; nothing was kept. \
-         Use another registry, and 'nuthatch verify' to see what else is damaged"
+         Use another registry, and 'nuthatch bundle verify' to see what else is damaged"
     )]
     OtherBytes {
         /// The bundle's address.

@@ -68,7 +68,7 @@ pub enum NotifyError {
     Registry(#[from] RegistryError),
     /// No such version.
     #[error(
-        "there is no version {version} of '{name}' in the registry {registry}; 'nuthatch list {name}' shows which there are"
+        "there is no version {version} of '{name}' in the registry {registry}; 'nuthatch bundle list {name}' shows which there are"
     )]
     NoVersion {
         /// The nest.

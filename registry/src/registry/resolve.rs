@@ -23,7 +23,7 @@ pub enum ResolveError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// No such nest.
-    #[error("there is no nest '{name}' in the registry {registry}; 'nuthatch list' shows which there are")]
+    #[error("there is no nest '{name}' in the registry {registry}; 'nuthatch bundle list' shows which there are")]
     NoNest {
         /// The name.
         name: NestName,
@@ -58,14 +58,17 @@ pub enum ResolveError {
     },
     /// Only pre-releases and yanked versions.
     #[error(
-        "every version of '{name}' in the registry {registry} is a pre-release or yanked; name one: {name}@{highest} is \
-         the highest"
+        "every version of '{name}' in the registry {registry} is a pre-release or yanked; {}",
+        match .pre_release {
+            Some(version) => format!("name one: {name}@{version}"),
+            None => format!("a yanked one can be pinned by its hash, which 'nuthatch bundle list {name}' shows"),
+        }
     )]
     NoRelease {
         /// The nest.
         name: NestName,
-        /// The highest there is.
-        highest: Version,
+        /// The highest pre-release that is not yanked.
+        pre_release: Option<Version>,
         /// The registry.
         registry: String,
     },
@@ -97,7 +100,10 @@ impl dyn Registry + '_ {
             Pick::Exact(version) => version,
             Pick::Latest => match free().find(|version| version.pre.is_empty()) {
                 Some(version) => version,
-                None => return Err(ResolveError::NoRelease { name, highest, registry: registry() }),
+                None => {
+                    let pre_release = free().next().cloned();
+                    return Err(ResolveError::NoRelease { name, pre_release, registry: registry() });
+                }
             },
             Pick::Matching(requirement) => match free().find(|version| requirement.matches(version)) {
                 Some(version) => version,

@@ -93,6 +93,10 @@ async fn refusals() {
     assert!(matches!(&error, RegistryError::NotThere { .. }), "{error}");
     assert!(error.to_string().ends_with("is not in the registry s3://nests/team-a"), "{error}");
 
+    let error = asked(Answer::Bucketless).await;
+    assert!(matches!(&error, RegistryError::Failed { doing: "read", .. }), "{error}");
+    assert!(error.to_string().contains("404 Not Found: NoSuchBucket"), "{error}");
+
     for status in [401, 403] {
         let error = asked(Answer::Status(status, "no\u{1b}[31m".to_owned())).await;
         assert!(matches!(&error, RegistryError::Denied { doing: "read", .. }), "{error}");

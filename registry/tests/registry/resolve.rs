@@ -52,6 +52,12 @@ async fn what_is_not_there_is_named_with_what_is() {
         matches!(error, ResolveError::NoRelease { .. }) && error.to_string().contains("usdc@1.0.0-rc.1"),
         "{error}"
     );
+    say(&*registry, "1.0.0-rc.1", NoticeKind::Yank, "").await;
+    let error = pick(&*registry, Pick::Latest).await.unwrap_err().to_string();
+    assert!(
+        error.ends_with("a yanked one can be pinned by its hash, which 'nuthatch bundle list usdc' shows"),
+        "{error}"
+    );
     publish(&*registry, &["1.0.0"]).await;
     let error = pick(&*registry, Pick::Exact("1.0.1".parse().unwrap())).await.unwrap_err();
     assert!(matches!(&error, ResolveError::NoVersion { highest, .. } if highest.to_string() == "1.0.0"), "{error}");

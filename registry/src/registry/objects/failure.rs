@@ -46,13 +46,14 @@ impl Task<'_> {
         let (doing, what, registry) = self.parts();
         let cause = last_cause(error);
         match error {
-            object_store::Error::NotFound { .. } => RegistryError::NotThere { what, registry },
+            object_store::Error::NotFound { .. } if !cause.contains("NoSuchBucket") => {
+                RegistryError::NotThere { what, registry }
+            }
             object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
                 RegistryError::Denied { doing, what, registry, reason: cause }
             }
             other => match io_kind(other) {
                 Some(io::ErrorKind::PermissionDenied) => RegistryError::Denied { doing, what, registry, reason: cause },
-                _ if is_timeout(other) => RegistryError::Silent { doing, what, registry },
                 // Where nothing else is set, credentials are asked of the machine's own address in a cloud.
                 _ if error.to_string().contains("169.254.169.254") => RegistryError::Denied {
                     doing,
@@ -60,6 +61,7 @@ impl Task<'_> {
                     registry,
                     reason: "no credentials are set and the machine has none of its own".to_owned(),
                 },
+                _ if is_timeout(other) => RegistryError::Silent { doing, what, registry },
                 _ => RegistryError::Failed { doing, what, registry, reason: cause },
             },
         }

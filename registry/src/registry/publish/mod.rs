@@ -82,6 +82,31 @@ impl dyn Registry + '_ {
     /// The same bytes again are fine and change nothing, other bytes under a used version are refused (I7). Of two that
     /// publish one version at once, the record decides: one of them has it, the other is told that the version is taken.
     /// Two that publish different versions at once are each held against what was there before.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use nuthatch_registry::{Bundle, BundleBuilder, CheckedBundle, NestToml, Pick, Published, Timestamp};
+    ///
+    /// let toml = "[nest]\nname = \"usdc\"\nversion = \"1.3.0\"\nchain = \"mainnet\"\n[code]\ncrate = \".\"\n";
+    /// let manifest = NestToml::parse(toml, "nest.toml")?.manifest(vec![], vec![]);
+    /// let component = b"\0asm\x0d\0\x01\0".to_vec();
+    /// let bundle = Bundle::parse(&BundleBuilder::new(component, manifest, vec![]).build()?)?;
+    /// // Here a caller with an engine checks imports, `describe` and fixtures.
+    /// let checked = CheckedBundle::vouched(bundle).map_err(|found| found[0].to_string())?;
+    ///
+    /// let folder = tempfile::tempdir()?;
+    /// let registry = nuthatch_registry::open(folder.path().to_str().unwrap())?;
+    /// let published = registry.publish(&checked, Timestamp::now()).await?;
+    /// assert!(matches!(published, Published::New { against: None, .. }));
+    /// let again = registry.publish(&checked, Timestamp::now()).await?;
+    /// assert!(matches!(again, Published::AlreadyThere { .. }));
+    ///
+    /// let record = registry.resolve(&"usdc".parse()?, &Pick::Latest).await?;
+    /// assert_eq!(registry.pull(record.hash).await?.bytes(), &checked.bundle().bytes()[..]);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn publish(&self, bundle: &CheckedBundle, now: Timestamp) -> Result<Published, PublishError> {
         let bundle = bundle.bundle();
         let record = VersionRecord::of(bundle, now);

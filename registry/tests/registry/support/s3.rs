@@ -22,6 +22,8 @@ pub enum Answer {
     EndlessUnannounced,
     /// A status and a text.
     Status(u16, String),
+    /// That there is no such bucket.
+    Bucketless,
     /// A status, and a text without end.
     EndlessRefusal(u16),
     /// Nothing at all.
@@ -192,6 +194,7 @@ async fn answered(answer: Answer) -> Response<Body> {
         Answer::Endless(length) => announced(length, endless()),
         Answer::EndlessUnannounced => Response::new(endless()),
         Answer::Status(status, text) => refused(status, "Refused", &text),
+        Answer::Bucketless => refused(404, "NoSuchBucket", "The specified bucket does not exist."),
         Answer::EndlessRefusal(status) => (StatusCode::from_u16(status).unwrap(), endless()).into_response(),
         Answer::Silence => std::future::pending().await,
         Answer::FirstByte(length) => {
