@@ -116,8 +116,8 @@ pub enum RegistryError {
         /// The registry.
         registry: String,
     },
-    /// More objects than a listing may have.
-    #[error("the registry {registry} lists more than {max} objects under {what}; use another one")]
+    /// More names than a shelf may have.
+    #[error("the registry {registry} lists more than {max} names under {what}; use another one")]
     TooMany {
         /// Its path.
         what: String,

@@ -307,7 +307,7 @@ async fn many_at_once_pull_once() {
     let bundle = usdc("1.0.0").verified();
     let hash = bundle.hash();
     server.put(&format!("team-a/v1/bundles/{hash}"), bundle.bytes().to_vec());
-    let registry = crate::support::bucket(&server, crate::support::SHORT);
+    let registry = crate::support::bucket(&server, crate::support::PATIENT);
     let puller = Arc::new(Puller::new(Cache::at(place.path()), Some(registry)));
     let tasks: Vec<_> = (0..64)
         .map(|_| {

@@ -6,19 +6,19 @@ use nuthatch_registry::{BundleHash, Cache, MAX_BUNDLE_BYTES, Patience, PullError
 
 use crate::support::bundles::usdc;
 use crate::support::s3::{Answer, Server, half_of};
-use crate::support::{SHORT, bucket, bucket_at, files, name};
+use crate::support::{PATIENT, SHORT, bucket, bucket_at, files, name};
 
 /// Asks for a bundle, and gives the error.
 async fn asked(answer: Answer) -> RegistryError {
     let server = Server::start().await;
     server.answer(answer);
-    asked_of(&server.url()).await
+    asked_of(&server.url(), PATIENT).await
 }
 
 /// Asks the server at this URL through cache and registry.
-async fn asked_of(url: &str) -> RegistryError {
+async fn asked_of(url: &str, patience: Patience) -> RegistryError {
     let place = tempfile::tempdir().unwrap();
-    let puller = Puller::new(Cache::at(place.path()), Some(bucket_at(url, SHORT)));
+    let puller = Puller::new(Cache::at(place.path()), Some(bucket_at(url, patience)));
     let hash = usdc("1.0.0").bundle().hash();
     let error = puller.get(&name("usdc"), hash).await.expect_err("the answer is bad");
     assert!(!error.to_string().contains("CANARY"), "{error}");
@@ -39,7 +39,7 @@ async fn a_good_answer_is_taken() {
     let server = Server::start().await;
     server.answer(Answer::Bytes(good()));
     let hash = BundleHash::of(&good());
-    assert_eq!(bucket(&server, SHORT).pull(hash).await.unwrap().bytes(), good());
+    assert_eq!(bucket(&server, PATIENT).pull(hash).await.unwrap().bytes(), good());
 }
 
 /// I11: other bytes are refused, in every way they can be other.
@@ -59,7 +59,7 @@ async fn i11_other_bytes() {
 
 #[tokio::test]
 async fn half_a_body() {
-    let error = asked_of(&half_of(good(), usize::MAX).await).await;
+    let error = asked_of(&half_of(good(), usize::MAX).await, PATIENT).await;
     let (got, expected) = (good().len() as u64 / 2, good().len() as u64);
     assert!(
         matches!(&error, RegistryError::BrokenOff { got: g, expected: e, .. } if (*g, *e) == (got, expected)),
@@ -72,7 +72,7 @@ async fn half_a_body() {
 async fn a_connection_that_breaks_once_is_forgiven() {
     let url = half_of(good(), 1).await;
     let hash = BundleHash::of(&good());
-    assert_eq!(bucket_at(&url, SHORT).pull(hash).await.unwrap().bytes(), good());
+    assert_eq!(bucket_at(&url, PATIENT).pull(hash).await.unwrap().bytes(), good());
 }
 
 #[tokio::test]
@@ -121,7 +121,9 @@ async fn a_refusal_without_end_takes_neither_memory_nor_time() {
 #[tokio::test]
 async fn silence() {
     for answer in [Answer::Silence, Answer::FirstByte(good().len() as u64)] {
-        let error = asked(answer).await;
+        let server = Server::start().await;
+        server.answer(answer);
+        let error = asked_of(&server.url(), SHORT).await;
         assert!(matches!(&error, RegistryError::Silent { doing: "read", .. }), "{error}");
         assert!(error.to_string().contains("did not answer in time"), "{error}");
     }
@@ -132,7 +134,7 @@ async fn nobody_there() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let gone = listener.local_addr().unwrap();
     drop(listener);
-    let registry = bucket_at(&format!("http://CANARY:CANARY@{gone}"), SHORT);
+    let registry = bucket_at(&format!("http://CANARY:CANARY@{gone}"), PATIENT);
     let error = registry.pull(BundleHash([0; 32])).await.unwrap_err();
     assert!(matches!(&error, RegistryError::Failed { .. }), "{error}");
     assert!(!error.to_string().contains("CANARY"), "{error}");
@@ -140,7 +142,8 @@ async fn nobody_there() {
 
 #[tokio::test]
 async fn what_can_pass_is_tried_again_and_what_cannot_is_not() {
-    let patience = Patience { retries: 3, retry_for: Duration::from_secs(30), whole: Duration::from_secs(30), ..SHORT };
+    let patience =
+        Patience { retries: 3, retry_for: Duration::from_secs(30), whole: Duration::from_secs(30), ..PATIENT };
     for (status, tries) in [(500, 4), (503, 4), (429, 4), (403, 1), (404, 1)] {
         let server = Server::start().await;
         server.answer(Answer::Status(status, String::new()));
@@ -152,7 +155,7 @@ async fn what_can_pass_is_tried_again_and_what_cannot_is_not() {
 #[tokio::test]
 async fn a_listing_without_end_ends() {
     let server = Server::with_endless_listings().await;
-    let patience = Patience { whole: Duration::from_secs(60), ..SHORT };
+    let patience = Patience { whole: Duration::from_secs(60), ..PATIENT };
     let error = bucket(&server, patience).nests().await.unwrap_err();
     assert!(matches!(&error, RegistryError::TooMany { max: 100_000, .. }), "{error}");
 }

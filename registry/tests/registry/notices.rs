@@ -7,7 +7,7 @@ use semver::Version;
 
 use crate::support::bundles::usdc;
 use crate::support::s3::Server;
-use crate::support::{SHORT, bucket, files, folder, name};
+use crate::support::{PATIENT, bucket, files, folder, name};
 
 const V: Version = Version::new(1, 0, 0);
 
@@ -87,5 +87,5 @@ async fn many_who_speak_at_once_all_find_a_number() {
     let place = tempfile::tempdir().unwrap();
     many_at_once(folder(place.path())).await;
     let server = Server::start().await;
-    many_at_once(bucket(&server, SHORT)).await;
+    many_at_once(bucket(&server, PATIENT)).await;
 }

@@ -5,8 +5,9 @@ use nuthatch_registry::{
 };
 
 use crate::support::bundles::{Recipe, usdc};
+use crate::support::mount::Mount;
 use crate::support::s3::Server;
-use crate::support::{SHORT, bucket, files, folder, name};
+use crate::support::{PATIENT, bucket, files, folder, name};
 
 fn at(seconds: u64) -> Timestamp {
     Timestamp::from_unix(seconds)
@@ -39,7 +40,7 @@ async fn a_published_bundle_lies_where_the_design_says() {
 #[tokio::test]
 async fn a_bucket_is_laid_out_as_a_folder_is() {
     let server = Server::start().await;
-    let registry = bucket(&server, SHORT);
+    let registry = bucket(&server, PATIENT);
     assert_eq!(registry.name(), "s3://nests/team-a");
     let hash = usdc("1.3.0").bundle().hash();
     publish(&*registry, &usdc("1.3.0")).await.unwrap();
@@ -208,7 +209,7 @@ async fn i11_a_bundle_is_not_published_over_other_bytes_at_its_address() {
 #[tokio::test]
 async fn a_store_that_ignores_conditions_is_refused_before_a_version_is_written() {
     let server = Server::that_ignores_conditions().await;
-    let error = publish(&*bucket(&server, SHORT), &usdc("1.0.0")).await.unwrap_err();
+    let error = publish(&*bucket(&server, PATIENT), &usdc("1.0.0")).await.unwrap_err();
     assert!(matches!(error, PublishError::Registry(RegistryError::Overwrites { .. })), "{error}");
     assert!(server.keys().iter().all(|key| key.contains("/bundles/")), "{:?}", server.keys());
 }
@@ -220,4 +221,36 @@ fn i13_a_planted_credential_is_refused_with_file_and_line() {
     let found = CheckedBundle::vouched(planted.bundle()).unwrap_err();
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!((found[0].file.as_str(), found[0].line, found[0].what), ("README.md", 3, Suspect::UrlKey));
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_is_named() {
+    let place = tempfile::tempdir().unwrap();
+    let view = Mount::read_only_view(place.path());
+    let error = publish(&*folder(view.path()), &usdc("1.0.0")).await.unwrap_err();
+    let hash = usdc("1.0.0").bundle().hash();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the registry {} cannot write v1/bundles/{hash}: Read-only file system (os error 30); try again, or use \
+             another one",
+            view.path().display()
+        )
+    );
+    assert_eq!(files(place.path()), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_not_waited_for() {
+    let place = tempfile::tempdir().unwrap();
+    let registry = folder(place.path());
+    let hash = BundleHash([7; 32]);
+    let path = place.path().join(Key::Bundle(hash).to_string());
+    std::fs::create_dir_all(&path).unwrap();
+    let refused = |error: RegistryError| assert!(error.to_string().contains("it is not a file"), "{error}");
+    refused(registry.pull(hash).await.unwrap_err());
+    std::fs::remove_dir(&path).unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    refused(registry.pull(hash).await.unwrap_err());
 }

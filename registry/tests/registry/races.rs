@@ -10,7 +10,7 @@ use tokio::sync::Barrier;
 
 use crate::support::bundles::{Recipe, usdc};
 use crate::support::s3::Server;
-use crate::support::{SHORT, bucket, folder, name};
+use crate::support::{PATIENT, bucket, folder, name};
 
 /// A registry that holds each publisher before it writes a version's record.
 struct Held {
@@ -102,7 +102,7 @@ async fn slow_of_two_publishers_one_wins_in_a_folder_a_thousand_times() {
 async fn of_two_publishers_one_wins_in_a_bucket() {
     for _ in 0..50 {
         let server = Server::start().await;
-        round([bucket(&server, SHORT), bucket(&server, SHORT)], "1.0.0").await;
+        round([bucket(&server, PATIENT), bucket(&server, PATIENT)], "1.0.0").await;
     }
 }
 

@@ -4,7 +4,7 @@ use nuthatch_registry::{NoticeKind, Pick, Registry, ResolveError, Timestamp};
 
 use crate::support::bundles::usdc;
 use crate::support::s3::Server;
-use crate::support::{SHORT, bucket, folder, name};
+use crate::support::{PATIENT, bucket, folder, name};
 
 async fn publish(registry: &dyn Registry, versions: &[&str]) {
     for version in versions {
@@ -86,7 +86,7 @@ async fn a_yanked_version_is_refused_by_name_and_pulls_by_hash() {
 #[tokio::test]
 async fn i12_a_pull_by_hash_reads_no_name_version_or_notice() {
     let server = Server::start().await;
-    let registry = bucket(&server, SHORT);
+    let registry = bucket(&server, PATIENT);
     publish(&*registry, &["1.0.0"]).await;
     say(&*registry, "1.0.0", NoticeKind::Yank, "").await;
     server.remove(|key| key.contains("/nests/"));

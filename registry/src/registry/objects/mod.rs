@@ -23,7 +23,7 @@ pub use open::{RegistryOptions, open, open_existing};
 use super::{Created, Key, Registry, RegistryError, Shelf};
 use crate::durable;
 
-/// Most objects that a listing may have.
+/// Most names on one shelf.
 const MAX_LISTED: usize = 100_000;
 
 /// How long a registry may take.
@@ -97,19 +97,17 @@ impl Registry for ObjectRegistry {
             let prefix = ObjectPath::from(shelf.to_string());
             let mut found = self.objects.list(Some(&prefix));
             let mut names = BTreeSet::new();
-            let mut seen = 0;
             while let Some(meta) = found.try_next().await.map_err(|error| task.store(&error))? {
-                seen += 1;
-                if seen > MAX_LISTED {
-                    let (what, registry) = (shelf.to_string(), self.name.clone());
-                    return Err(RegistryError::TooMany { what, registry, max: MAX_LISTED });
-                }
                 // A server may answer with keys that were not asked for.
                 if let Some(mut below) = meta.location.prefix_match(&prefix)
                     && let Some(first) = below.next()
                     && (below.next().is_none() || *shelf == Shelf::Nests)
                 {
                     names.insert(first.as_ref().to_owned());
+                }
+                if names.len() > MAX_LISTED {
+                    let (what, registry) = (shelf.to_string(), self.name.clone());
+                    return Err(RegistryError::TooMany { what, registry, max: MAX_LISTED });
                 }
             }
             Ok(names.into_iter().collect())

@@ -23,7 +23,15 @@ pub fn name(text: &str) -> NestName {
     text.parse().unwrap()
 }
 
-/// Patience that a test can wait for.
+/// Patience of tests in which a server answers.
+pub const PATIENT: Patience = Patience {
+    answer: Duration::from_secs(20),
+    whole: Duration::from_secs(60),
+    retries: 1,
+    retry_for: Duration::from_secs(10),
+};
+
+/// Patience of tests in which nobody answers.
 pub const SHORT: Patience = Patience {
     answer: Duration::from_millis(300),
     whole: Duration::from_secs(5),

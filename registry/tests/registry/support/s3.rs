@@ -2,6 +2,7 @@
 //! answer of the test's choice.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -39,6 +40,7 @@ struct Inner {
     requests: Mutex<Vec<String>>,
     ignores_conditions: bool,
     endless_listing: bool,
+    listed: AtomicUsize,
 }
 
 /// A server that sends the first half of the announced bytes to so many who come, and then ends the connection. Whoever
@@ -162,7 +164,10 @@ fn list(inner: &Inner, query: &str) -> String {
         )
     };
     let (more, entries): (bool, String) = match inner.endless_listing {
-        true => (true, (0..1_000).map(|n| entry(&format!("{prefix}{n}"), 1)).collect()),
+        true => {
+            let first = inner.listed.fetch_add(1_000, Ordering::Relaxed);
+            (true, (first..first + 1_000).map(|n| entry(&format!("{prefix}{n}"), 1)).collect())
+        }
         false => {
             let objects = inner.objects.lock().unwrap();
             let found: BTreeSet<_> = objects.iter().filter(|(key, _)| key.starts_with(&prefix)).collect();
