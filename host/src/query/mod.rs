@@ -30,6 +30,7 @@ mod status;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
+mod yielding;
 
 pub use answer::{Answer, AnswerColumn, Meta};
 pub use engine::{Description, EndpointInfo, QueryEngine, Served};

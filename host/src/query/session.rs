@@ -11,6 +11,7 @@ use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefau
 use datafusion::prelude::SessionConfig;
 
 use super::limits::QueryLimits;
+use super::yielding::YieldWhileGrowing;
 use super::{bigint, hex};
 
 /// Functions that make a long value of a few bytes: their memory is not counted, so one call could take it all.
@@ -59,6 +60,7 @@ pub fn template(limits: &QueryLimits, threads: usize) -> Result<SessionState> {
         .with_expr_planners(SessionStateDefaults::default_expr_planners())
         .with_scalar_functions(scalars)
         .with_aggregate_functions(SessionStateDefaults::default_aggregate_functions())
-        .with_window_functions(SessionStateDefaults::default_window_functions());
+        .with_window_functions(SessionStateDefaults::default_window_functions())
+        .with_physical_optimizer_rule(Arc::new(YieldWhileGrowing));
     Ok(hex::install(bigint::install(builder)).build())
 }

@@ -93,10 +93,20 @@ async fn a_full_queue_says_busy() {
     tokio::time::timeout(Duration::from_secs(30), free).await.expect("the queue does not empty");
 }
 
+/// Whatever grows without end lets go of its thread: joins that read their tables once and never again among it.
 #[tokio::test]
 async fn giving_up_frees_the_place() {
     let limits = QueryLimits { running: 1, waiting: 0, ..QueryLimits::default() };
     let bench = bench_with(limits, &[]);
-    tokio::time::timeout(Duration::from_millis(100), bench.ask(ENDLESS)).await.unwrap_err();
-    threads_free(&bench).await;
+    let small = "(SELECT block_number AS x FROM usdc__transfer ORDER BY value LIMIT 20)";
+    let joined: Vec<String> = ('a'..='i').map(|name| format!("{small} {name}")).collect();
+    let crossed = format!("SELECT sum(a.x * b.x * i.x % 7) FROM {}", joined.join(", "));
+    let unlike: Vec<String> = ('b'..='i').map(|name| format!("JOIN {small} {name} ON a.x != {name}.x + 1")).collect();
+    let looped = format!("SELECT sum(a.x * i.x % 7) FROM {small} a {}", unlike.join(" "));
+    let alike: Vec<String> = ('b'..='i').map(|name| format!("JOIN {small} {name} ON a.x % 2 = {name}.x % 2")).collect();
+    let hashed = format!("SELECT sum(a.x * i.x % 7) FROM {small} a {}", alike.join(" "));
+    for endless in [ENDLESS, &crossed, &looped, &hashed] {
+        tokio::time::timeout(Duration::from_millis(100), bench.ask(endless)).await.expect_err(endless);
+        threads_free(&bench).await;
+    }
 }
