@@ -30,7 +30,7 @@ pub(super) async fn run(args: RebuildArgs) -> anyhow::Result<()> {
         return admin::print(answer, false);
     }
     let urls = RpcSources::new(args.rpc, [args.data.dir.as_path()])?.urls(chain, &[chain])?;
-    let source = source::open(chain, &urls, RpcLimits::default()).await?;
+    let source = source::open(chain, &urls, RpcLimits::default(), source::Contact::AtOnce).await?;
     for (found, store) in admin::open_all(&data).await? {
         if found == chain {
             let text = cursor::rebuild(&*source, &store).await?;

@@ -105,7 +105,7 @@ pub(super) async fn run(args: DemoArgs) -> anyhow::Result<()> {
         }
         Some(rpc) => {
             let until = if rpc.url.scheme() == "file" { Until::Exhausted } else { Until::AtHead };
-            (source::open(chain, &[rpc.url], RpcLimits::default()).await?, until)
+            (source::open(chain, &[rpc.url], RpcLimits::default(), source::Contact::AtOnce).await?, until)
         }
     };
     let name = nest.name.clone();

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::args::data_folder;
 use super::nests::{self, NestOrigin};
+use super::source::Contact;
 use super::{RpcArg, RpcSources, Usage, process, source};
 use crate::chain::RpcLimits;
 use crate::cursor::{Settings, Until};
@@ -16,6 +17,7 @@ use crate::model::ChainId;
 use crate::plugin::{PluginHost, PluginLimits};
 use crate::query::QueryEngine;
 use crate::segments::SEGMENT_ROWS;
+use crate::store::sqlite::chains_in;
 use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder, Sealing};
 
 /// Index one or many nests, follow their chains, answer SQL over HTTP
@@ -90,12 +92,20 @@ pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
     let in_use: Vec<ChainId> = nests.keys().copied().collect();
     let urls = RpcSources::new(args.rpc, folders.iter().map(PathBuf::as_path))?;
     let limits = RpcLimits { call_timeout: Duration::from_secs(args.rpc_timeout), ..RpcLimits::default() };
+    let stop = process::stop_on_signals()?;
+    let stored = chains_in(&data)?;
     let mut chains = Vec::new();
     for (chain, nests) in nests {
-        let source = source::open(chain, &urls.urls(chain, &in_use)?, limits.clone()).await?;
+        // What was indexed before is served even while no node answers.
+        let contact = if stored.contains(&chain) { Contact::WhenNeeded } else { Contact::AtOnce };
+        let endpoints = urls.urls(chain, &in_use)?;
+        let opened = source::open(chain, &endpoints, limits.clone(), contact);
+        let source = tokio::select! {
+            source = opened => source?,
+            () = stop.cancelled() => return Ok(()),
+        };
         chains.push(ChainPlan { source, nests });
     }
-    let stop = process::stop_on_signals()?;
     let sealing = Sealing { place: args.segments, rows: args.segment_rows };
     let plan = EmbeddedPlan { data, chains, sealing, settings: Settings::default(), folder, until: Until::Stopped };
     let embedded = Embedded::start(plan, stop.clone()).await?;

@@ -30,8 +30,22 @@ pub async fn probe(url: &Url, limits: &RpcLimits) -> Result<ChainId, SourceError
     }
 }
 
+/// When a pool of endpoints is asked for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contact {
+    /// Before anything else: a mistake in a URL shows at once.
+    AtOnce,
+    /// When something is needed of it: there are rows to serve, whether or not it answers.
+    WhenNeeded,
+}
+
 /// A source of this chain: a pool of endpoints, or one recording.
-pub async fn open(chain: ChainId, urls: &[Url], limits: RpcLimits) -> Result<Arc<dyn Source>, SourceError> {
+pub async fn open(
+    chain: ChainId,
+    urls: &[Url],
+    limits: RpcLimits,
+    contact: Contact,
+) -> Result<Arc<dyn Source>, SourceError> {
     if let [url] = urls
         && let Some(opened) = recording(url)
     {
@@ -48,7 +62,11 @@ pub async fn open(chain: ChainId, urls: &[Url], limits: RpcLimits) -> Result<Arc
     }
     let endpoints = urls.iter().map(endpoint).collect::<Result<_, _>>()?;
     let chain = ChainSpec::of(chain);
-    Ok(Arc::new(RpcSource::connect(RpcConfig { chain, endpoints, limits }).await?))
+    let config = RpcConfig { chain, endpoints, limits };
+    Ok(Arc::new(match contact {
+        Contact::AtOnce => RpcSource::connect(config).await?,
+        Contact::WhenNeeded => RpcSource::unconnected(config)?,
+    }))
 }
 
 fn endpoint(url: &Url) -> Result<EndpointConfig, ChainError> {

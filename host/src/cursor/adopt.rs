@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::window::Runner;
 use super::{CursorError, Nest};
+use crate::chain::Source;
 use crate::model::{BlockNumber, DatasetId, DatasetKey, Endpoint, NestName};
 use crate::store::{CursorState, DatasetState, HotStore, NewDataset};
 
@@ -21,7 +22,7 @@ pub(super) async fn adopt(
     store: &dyn HotStore,
     state: &CursorState,
     nests: &[Arc<Nest>],
-    head: BlockNumber,
+    source: &dyn Source,
 ) -> Result<Vec<Adopted>, CursorError> {
     let endpoints = store.read().await?.endpoints().await?;
     for endpoint in &endpoints {
@@ -31,7 +32,7 @@ pub(super) async fn adopt(
     }
     let mut adopted = Vec::new();
     for nest in nests {
-        let first_block = first_block(nest, &state.datasets, head);
+        let first_block = first_block(nest, &state.datasets, source).await?;
         let dataset = store
             .create_dataset(NewDataset {
                 key: DatasetKey { identity: nest.identity, first_block },
@@ -48,13 +49,19 @@ pub(super) async fn adopt(
 }
 
 /// A backfill's first block is fixed at its first start and found again by identity and N.
-fn first_block(nest: &Nest, datasets: &[DatasetState], head: BlockNumber) -> BlockNumber {
-    let Some(blocks) = nest.backfill else { return nest.start_block() };
+async fn first_block(nest: &Nest, datasets: &[DatasetState], source: &dyn Source) -> Result<BlockNumber, CursorError> {
+    let Some(blocks) = nest.backfill else { return Ok(nest.start_block()) };
     let known = datasets
         .iter()
         .find(|dataset| dataset.key.identity == nest.identity && dataset.backfill == Some(blocks))
         .map(|dataset| dataset.key.first_block);
-    known.unwrap_or_else(|| BlockNumber(head.0.saturating_sub(blocks)).max(nest.start_block()))
+    match known {
+        Some(known) => Ok(known),
+        None => {
+            let head = source.head().await?.number;
+            Ok(BlockNumber(head.0.saturating_sub(blocks)).max(nest.start_block()))
+        }
+    }
 }
 
 /// Switches endpoints whose dataset is ready: there is no older one, or this one has come as far.

@@ -114,12 +114,17 @@ impl RpcSource {
     /// Connects, and checks the chain id of every endpoint that answers. Refused when one serves another chain, or
     /// when none answers within the retry budget.
     pub async fn connect(config: RpcConfig) -> Result<Self> {
+        let source = RpcSource::unconnected(config)?;
+        source.check_all_chains().await?;
+        Ok(source)
+    }
+
+    /// As [`RpcSource::connect`], but asks nothing yet: each endpoint's chain id is checked before its first use.
+    pub fn unconnected(config: RpcConfig) -> Result<Self> {
         let RpcConfig { chain, endpoints, limits } = config;
         let pool = build_pool(chain.id, endpoints, &limits)?;
         let addresses = AtomicUsize::new(limits.addresses.max(1));
-        let source = RpcSource { chain, limits, pool, addresses, confirmed: Mutex::default() };
-        source.check_all_chains().await?;
-        Ok(source)
+        Ok(RpcSource { chain, limits, pool, addresses, confirmed: Mutex::default() })
     }
 
     async fn check_all_chains(&self) -> Result<()> {

@@ -121,7 +121,7 @@ async fn node(rpc: &RpcArg) -> anyhow::Result<Arc<dyn Source>> {
     limits.retry.attempts = 3;
     let chain =
         source::probe(&rpc.url, &limits).await.context("the node at --rpc does not tell which chain it serves")?;
-    Ok(source::open(chain, std::slice::from_ref(&rpc.url), limits).await?)
+    Ok(source::open(chain, std::slice::from_ref(&rpc.url), limits, source::Contact::AtOnce).await?)
 }
 
 fn chain(args: &InitArgs, source: Option<&dyn Source>) -> anyhow::Result<Chain> {
