@@ -92,7 +92,8 @@ async fn lay_down(store: &SqliteStore) -> Any<DatasetId> {
         let range = BlockRange { first: BlockNumber(number), last: BlockNumber(number) };
         let chunk = NewChunk { table: TableId::Event(0), range, rows: ROWS, bytes: chunk::encode(&rows)? };
         let from = (number > 1).then(|| block(number - 1));
-        let datasets = vec![DatasetCommit { dataset, from, done_to: block(number), chunks: vec![chunk] }];
+        let datasets =
+            vec![DatasetCommit { dataset, from, done_to: block(number), chunks: vec![chunk], sealed: Vec::new() }];
         let commit = Commit { branch: Some(branch), blocks: vec![block(number)], final_block: None, datasets };
         store.commit(commit).await?;
     }

@@ -10,4 +10,5 @@ pub mod mock_rpc;
 pub mod mount;
 pub mod process;
 pub mod real_data;
+pub mod sealed_store;
 pub mod token;

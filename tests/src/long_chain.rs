@@ -21,6 +21,8 @@ use crate::token::ABI;
 pub const CHAIN_ID: u64 = 31_337;
 /// The one contract.
 pub const TOKEN: &str = "0x00000000000000000000000000000000000e20e2";
+/// The table of its transfers.
+pub const TABLE: &str = "token__transfer";
 const TRANSFER: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 /// So many transfers in each block but the first.

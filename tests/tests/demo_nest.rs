@@ -61,7 +61,7 @@ async fn indexed(dir: &std::path::Path, host: &PluginHost) -> QueryEngine {
     let done_to = head.block_ref();
     let commit = Commit {
         final_block: Some(done_to),
-        datasets: vec![DatasetCommit { dataset, from: None, done_to, chunks: chunks.collect() }],
+        datasets: vec![DatasetCommit { dataset, from: None, done_to, chunks: chunks.collect(), sealed: Vec::new() }],
         ..Commit::default()
     };
     store.commit(commit).await.unwrap();

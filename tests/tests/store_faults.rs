@@ -54,7 +54,7 @@ fn commit(dataset: DatasetId, number: u64) -> Commit {
     let range = BlockRange::new(BlockNumber(number), BlockNumber(number)).unwrap();
     let chunk = NewChunk { table: TableId::Event(0), range, rows: ROWS, bytes: chunk::encode(&batch).unwrap() };
     let from = (number > 1).then(|| block(number - 1));
-    let part = DatasetCommit { dataset, from, done_to: block(number), chunks: vec![chunk] };
+    let part = DatasetCommit { dataset, from, done_to: block(number), chunks: vec![chunk], sealed: Vec::new() };
     Commit { final_block: Some(block(number)), datasets: vec![part], ..Commit::default() }
 }
 

@@ -1,7 +1,7 @@
 //! What stops a cursor, and what only makes it wait.
 
 use crate::chain::ChainError;
-use crate::model::{ChainId, NestName};
+use crate::model::{ChainId, DatasetId, NestName};
 use crate::segments::SealError;
 use crate::store::StoreError;
 
@@ -32,10 +32,10 @@ pub enum CursorError {
         reason: String,
     },
     /// The rows could not be encoded.
-    #[error("rows of nest '{nest}' could not be stored: {reason}")]
+    #[error("rows of dataset {dataset} could not be stored: {reason}")]
     Rows {
-        /// Nest.
-        nest: NestName,
+        /// Dataset.
+        dataset: DatasetId,
         /// Why.
         reason: String,
     },
@@ -66,7 +66,13 @@ impl CursorError {
             }
             CursorError::Host { .. } | CursorError::Interrupted { .. } | CursorError::Seal(SealError::Place(_)) => true,
             CursorError::Store(error) | CursorError::Seal(SealError::Store(error)) => {
-                matches!(error, StoreError::DiskFull { .. } | StoreError::WrongBranch { .. } | StoreError::Moved { .. })
+                matches!(
+                    error,
+                    StoreError::DiskFull { .. }
+                        | StoreError::WrongBranch { .. }
+                        | StoreError::Moved { .. }
+                        | StoreError::CutMoved { .. }
+                )
             }
             CursorError::Seal(SealError::Rows { .. }) | CursorError::Rows { .. } | CursorError::OtherNest { .. } => {
                 false

@@ -1,9 +1,11 @@
 //! The loop of one chain: lanes, window to decode to commit, reorg.
 //!
 //! A [`Cursor`] owns a chain's store and is its only writer. Each turn it looks at the head, follows it by one window
-//! (*tip lane*), joins a dataset that is within reach, and takes one window of final blocks for the dataset that is
-//! furthest behind (*catch-up lane*), if one is there by the time the head is due again. Every window is one commit. A branch that the chain leaves is replaced in one
-//! commit too, after the new one is in hand.
+//! (*tip lane*), joins a dataset that is within reach, and commits a stretch of final blocks for the dataset that is
+//! furthest behind (*catch-up lane*), if one is there by the time the head is due again. Windows of final blocks are
+//! gathered so that their rows can go straight into segments; what is not cut yet becomes hot in the same commit. A
+//! branch that the chain leaves is replaced in one commit too, after the new one is in hand. Hot rows whose cut comes
+//! due are sealed beside the loop.
 
 mod adopt;
 mod agreement;
@@ -17,8 +19,11 @@ mod obey;
 mod rebuild;
 mod reorg;
 mod run;
+mod sealing;
 mod status;
+mod stretch;
 mod tip;
+mod trouble;
 mod turn;
 mod window;
 

@@ -44,26 +44,28 @@ impl Cursor {
         Ok(Reply::Done(format!("nest '{name}' tries again")))
     }
 
-    async fn drop_dataset(&self, dataset: DatasetId) -> Result<Reply, CursorError> {
+    async fn drop_dataset(&mut self, dataset: DatasetId) -> Result<Reply, CursorError> {
         if self.adopted.iter().any(|nest| nest.dataset == dataset) {
             return Ok(Reply::Refused(format!(
                 "dataset {dataset} belongs to a nest that runs here; start nuthatch without that nest first, or stop it and \
                  use `nuthatch reset` to delete everything"
             )));
         }
+        self.sealing.clear();
         self.store.drop_dataset(dataset).await?;
         Ok(Reply::Done(format!("dataset {dataset} is gone")))
     }
 
     async fn rebuild(&mut self) -> Result<Reply, CursorError> {
         // Asked first: once the store has new datasets, nothing may keep the nests from moving to them.
-        let head = self.source.head().await?;
+        self.source.head().await?;
         let done = rebuild(&*self.source, &*self.store).await?;
         // Fetched under the chain that was left.
         self.backfill.clear();
+        self.sealing.clear();
         let state = self.store.read().await?.state().await?;
         let nests: Vec<Arc<Nest>> = self.adopted.iter().map(|nest| nest.nest.clone()).collect();
-        self.adopted = adopt::adopt(&*self.store, &state, &nests, head.number).await?;
+        self.adopted = adopt::adopt(&*self.store, &state, &nests, &*self.source).await?;
         self.runners = adopt::runners(&self.adopted)?;
         Ok(Reply::Done(done))
     }

@@ -9,7 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::adopt::{self, Adopted};
 use super::backfill::Backfill;
 use super::command::{CursorHandle, Request};
+use super::sealing::Sealing;
 use super::status::{CursorStatus, DatasetProgress, Phase};
+use super::stretch::Target;
 use super::turn::{Turn, Work};
 use super::window::Runner;
 use super::{CursorError, Nest};
@@ -27,13 +29,21 @@ pub struct Settings {
     pub ahead: usize,
     /// Logs that a window of final blocks should hold.
     pub window_logs: u64,
+    /// Bytes of decoded rows of final blocks that may wait for their commit.
+    pub memory: usize,
     /// Longest pause after trouble.
     pub longest_wait: Duration,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { tip_blocks: 64, ahead: 3, window_logs: 20_000, longest_wait: Duration::from_secs(15) }
+        Settings {
+            tip_blocks: 64,
+            ahead: 3,
+            window_logs: 20_000,
+            memory: 96 << 20,
+            longest_wait: Duration::from_secs(15),
+        }
     }
 }
 
@@ -53,7 +63,7 @@ pub struct Cursor {
     pub(super) source: Arc<dyn Source>,
     pub(super) store: Arc<dyn HotStore>,
     pub(super) settings: Settings,
-    pub(super) sealer: Option<Sealer>,
+    pub(super) sealing: Sealing,
     pub(super) adopted: Vec<Adopted>,
     pub(super) runners: Vec<Runner>,
     pub(super) backfill: Backfill,
@@ -62,31 +72,33 @@ pub struct Cursor {
 }
 
 impl Cursor {
-    /// Brings nests to a store. Reads the head once; the rest happens in [`Cursor::run`].
+    /// Brings nests to a store. Reads the head once where a backfill from it begins; the rest happens in
+    /// [`Cursor::run`].
     pub async fn start(
         source: Arc<dyn Source>,
         store: Arc<dyn HotStore>,
         nests: Vec<Arc<Nest>>,
         settings: Settings,
     ) -> Result<(Self, CursorHandle, watch::Receiver<CursorStatus>), CursorError> {
-        let head = source.head().await?;
         let state = store.read().await?.state().await?;
-        let mut adopted = adopt::adopt(&*store, &state, &nests, head.number).await?;
+        let mut adopted = adopt::adopt(&*store, &state, &nests, &*source).await?;
         let state = store.read().await?.state().await?;
         adopt::switch_ready(&*store, &state, &mut adopted).await?;
         let (handle, requests) = CursorHandle::new();
         let (status, watcher) = watch::channel(CursorStatus::new(source.chain_id()));
-        let backfill = Backfill::new(source.clone(), settings.ahead, settings.window_logs);
+        let target = Target { store: store.clone(), sealer: None };
+        let backfill = Backfill::new(source.clone(), target, &settings);
         let runners = adopt::runners(&adopted)?;
-        let sealer = None;
-        let cursor = Cursor { source, store, settings, sealer, adopted, runners, backfill, requests, status };
+        let sealing = Sealing::default();
+        let cursor = Cursor { source, store, settings, sealing, adopted, runners, backfill, requests, status };
         Ok((cursor, handle, watcher))
     }
 
     /// Seals final rows as their cuts come due. Without it they stay hot.
     #[must_use]
-    pub fn sealing(self, sealer: Sealer) -> Self {
-        Cursor { sealer: Some(sealer), ..self }
+    pub fn sealing(mut self, sealer: Sealer) -> Self {
+        self.backfill.seal_with(sealer.clone());
+        Cursor { sealing: Sealing::with(sealer), ..self }
     }
 
     /// Indexes until stopped, or until the source is exhausted. Trouble with the chain or a full disk is waited out;
@@ -97,9 +109,8 @@ impl Cursor {
             let (source, store) = (self.source.clone(), self.store.clone());
             let work = Work {
                 source: &*source,
-                store: &*store,
+                store: &store,
                 settings: &self.settings,
-                sealer: self.sealer.as_ref(),
                 runners: &self.runners,
                 status: &self.status,
             };
@@ -110,7 +121,7 @@ impl Cursor {
                     self.answer(command, answer).await;
                     continue;
                 }
-                turn = work.turn(&mut self.adopted, &mut self.backfill) => match turn {
+                turn = work.turn(&mut self.adopted, &mut self.backfill, &mut self.sealing) => match turn {
                     Ok(done) => {
                         failures = 0;
                         self.good(&done);
@@ -145,9 +156,8 @@ impl Cursor {
     pub(super) fn work(&self) -> Work<'_> {
         Work {
             source: &*self.source,
-            store: &*self.store,
+            store: &self.store,
             settings: &self.settings,
-            sealer: self.sealer.as_ref(),
             runners: &self.runners,
             status: &self.status,
         }

@@ -1,6 +1,5 @@
 //! The tip lane: new blocks, one branch at a time.
 
-use super::backfill::Ready;
 use super::window::{Rows, Runner};
 use super::{CursorError, lanes};
 use crate::chain::{LogFilters, Source, Tip, TipWindow};
@@ -83,7 +82,8 @@ pub(super) async fn decode(
                 dataset: runner.dataset,
                 from: from(dataset),
                 done_to: *done_to,
-                chunks: decoded.chunks.clone(),
+                chunks: decoded.chunks().await?,
+                sealed: Vec::new(),
             });
         }
         rows.push(decoded);
@@ -115,19 +115,4 @@ pub(super) async fn join(
     let mut piece = decode(window, lane.range, state, &runners, |dataset| dataset.done_to).await?;
     piece.commit.blocks.clear();
     Ok(Some(piece))
-}
-
-/// The commit of a window of final blocks.
-pub(super) fn final_commit(ready: Ready, state: &CursorState) -> (Commit, Vec<Rows>) {
-    let mut datasets = Vec::new();
-    for rows in &ready.rows {
-        let ends = ready.stops.iter().chain([&ready.last]);
-        let done_to = rows.last.and_then(|last| ends.copied().find(|end| end.number == last));
-        let dataset = state.datasets.iter().find(|dataset| dataset.id == rows.dataset);
-        if let (Some(done_to), Some(dataset)) = (done_to, dataset) {
-            let chunks = rows.chunks.clone();
-            datasets.push(DatasetCommit { dataset: rows.dataset, from: dataset.done_to, done_to, chunks });
-        }
-    }
-    (Commit { branch: None, blocks: Vec::new(), final_block: None, datasets }, ready.rows)
 }

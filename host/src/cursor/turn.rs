@@ -1,20 +1,24 @@
 //! One look at the chain, and at most one window of each kind.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use tokio::sync::watch;
 
 use super::adopt::{self, Adopted};
 use super::agreement::{Agreement, Contradiction, agreed, agreement, footing};
-use super::backfill::{Backfill, Next, Ready, known_block};
+use super::backfill::{Backfill, Next, known_block};
 use super::lanes::{self, Chain, Position};
 use super::reorg::{self, Fork};
+use super::sealing::{Sealed, Sealing};
 use super::status::{CursorStatus, DatasetProgress};
+use super::stretch::Closed;
 use super::tip::{self, Followed, tip_of};
 use super::window::{Rows, Runner};
 use super::{CursorError, Settings};
 use crate::chain::Source;
 use crate::model::{BlockNumber, BlockRef, DatasetId};
-use crate::segments::Sealer;
-use crate::store::{Commit, CursorState, DatasetStatus, HotStore, StoreError, next_block};
+use crate::store::{Commit, CursorState, DatasetStatus, HotStore, SegmentMeta, StoreError, next_block};
 
 /// What a turn did.
 pub(super) enum Turn {
@@ -33,26 +37,31 @@ pub(super) enum Turn {
 /// What came of the catch-up lane.
 enum Caught {
     Nothing,
-    Window,
+    Commit,
     OnItsWay,
 }
 
 /// What one turn works with.
 pub(super) struct Work<'a> {
     pub source: &'a dyn Source,
-    pub store: &'a dyn HotStore,
+    pub store: &'a Arc<dyn HotStore>,
     pub settings: &'a Settings,
-    pub sealer: Option<&'a Sealer>,
     pub runners: &'a [Runner],
     pub status: &'a watch::Sender<CursorStatus>,
 }
 
 impl Work<'_> {
     /// May be dropped at any await: what was committed stays, what was not is fetched again.
-    pub async fn turn(&self, adopted: &mut [Adopted], backfill: &mut Backfill) -> Result<Turn, CursorError> {
+    pub async fn turn(
+        &self,
+        adopted: &mut [Adopted],
+        backfill: &mut Backfill,
+        sealing: &mut Sealing,
+    ) -> Result<Turn, CursorError> {
         let mut state = self.state(adopted).await?;
         if state.halted.is_some() {
             backfill.clear();
+            sealing.clear();
             if !self.may_go_on(&state).await? {
                 return Ok(Turn::Halted);
             }
@@ -74,7 +83,7 @@ impl Work<'_> {
         if state.halted.is_none() {
             match self.catch_up(&mut state, backfill).await {
                 Ok(Caught::Nothing) => {}
-                Ok(Caught::Window) => worked = true,
+                Ok(Caught::Commit) => worked = true,
                 Ok(Caught::OnItsWay) => waiting = true,
                 // The tip lane goes on at its own pace.
                 Err(error) if error.is_passing() => backfill.rest(&error, self.settings.longest_wait),
@@ -82,19 +91,29 @@ impl Work<'_> {
             }
         }
         if state.halted.is_none() {
-            worked |= self.seal().await?;
+            let patience = if worked || waiting { Duration::ZERO } else { self.source.poll() };
+            match sealing.step(self.store, backfill.datasets(), patience, self.settings.longest_wait).await? {
+                Sealed::Nothing => {}
+                Sealed::Segment(segment) => {
+                    self.count_segment(&segment);
+                    worked = true;
+                }
+                Sealed::OnItsWay => waiting = true,
+            }
         }
         let settled = self.state(adopted).await?;
         if settled.halted.is_some() {
             backfill.clear();
+            sealing.clear();
             return Ok(Turn::Halted);
         }
-        adopt::switch_ready(self.store, &settled, adopted).await?;
-        if let Some(trouble) = backfill.trouble() {
-            return Ok(Turn::Limping(trouble.to_owned()));
-        }
-        if !worked {
+        adopt::switch_ready(&**self.store, &settled, adopted).await?;
+        // What is being cut names its chunks, so these are merged before or after.
+        if !worked && !sealing.is_busy() && backfill.datasets().is_empty() {
             self.tidy().await?;
+        }
+        if let Some(trouble) = backfill.trouble().or(sealing.trouble()) {
+            return Ok(Turn::Limping(trouble.to_owned()));
         }
         Ok(match (worked, waiting) {
             (true, _) => Turn::Worked,
@@ -253,34 +272,37 @@ impl Work<'_> {
         Ok(true)
     }
 
-    /// One window of final blocks, if it comes before the head is due to be looked at again.
+    /// One commit of final blocks, if it comes before the head is due to be looked at again.
     async fn catch_up(&self, state: &mut CursorState, backfill: &mut Backfill) -> Result<Caught, CursorError> {
         let (Some(chain), Some(final_block)) = (Self::chain(state), state.final_block) else {
             return Ok(Caught::Nothing);
         };
         let positions = self.positions(state);
         let next = backfill.next(final_block, chain, &positions, self.runners);
-        let ready = match tokio::time::timeout(self.source.poll(), next).await {
+        let closed = match tokio::time::timeout(self.source.poll(), next).await {
             Err(_) => return Ok(Caught::OnItsWay),
             Ok(next) => match next? {
                 Next::Nothing => return Ok(Caught::Nothing),
-                Next::Window(ready) => ready,
+                Next::Stretch(closed) => closed,
                 Next::Parted(contradiction) => {
                     self.halt(state, contradiction).await?;
                     return Ok(Caught::Nothing);
                 }
             },
         };
-        if let Some(contradiction) = unlinked(state, &ready) {
+        if let Some(contradiction) = unlinked(state, &closed) {
             self.halt(state, contradiction).await?;
             return Ok(Caught::Nothing);
         }
-        let (commit, rows) = tip::final_commit(*ready, state);
+        let (commit, rows) = closed.commit(state);
+        let segments: Vec<SegmentMeta> =
+            commit.datasets.iter().flat_map(|it| &it.sealed).map(|file| file.segment.clone()).collect();
         self.store.commit(commit).await?;
+        segments.iter().for_each(|segment| self.count_segment(segment));
         self.count(&rows).await?;
         backfill.recovered();
         self.reread(state).await?;
-        Ok(Caught::Window)
+        Ok(Caught::Commit)
     }
 
     /// Counts what a commit brought, and stops the datasets whose nest failed in it.
@@ -302,16 +324,12 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Seals one cut, if one is due.
-    async fn seal(&self) -> Result<bool, CursorError> {
-        let Some(sealer) = self.sealer else { return Ok(false) };
-        let Some(sealed) = sealer.seal_next(self.store).await? else { return Ok(false) };
+    fn count_segment(&self, sealed: &SegmentMeta) {
         tracing::debug!(key = sealed.key, rows = sealed.rows, bytes = sealed.bytes, "sealed blocks {}", sealed.range);
         let chain = self.source.chain_id().to_string();
         metrics::counter!("nuthatch_segments_sealed_total", "chain" => chain.clone()).increment(1);
         metrics::counter!("nuthatch_segment_rows_total", "chain" => chain.clone()).increment(sealed.rows);
         metrics::counter!("nuthatch_segment_bytes_total", "chain" => chain).increment(sealed.bytes);
-        Ok(true)
     }
 
     /// House-keeping for quiet moments.
@@ -329,10 +347,10 @@ impl Work<'_> {
     }
 }
 
-/// Where a dataset stands on another block than the one that the window follows.
-fn unlinked(state: &CursorState, ready: &Ready) -> Option<Contradiction> {
-    let theirs = ready.parent?;
-    let moving = state.datasets.iter().filter(|dataset| ready.lane.datasets.contains(&dataset.id));
+/// Where a dataset stands on another block than the one that the stretch follows.
+fn unlinked(state: &CursorState, closed: &Closed) -> Option<Contradiction> {
+    let theirs = closed.parent?;
+    let moving = state.datasets.iter().filter(|dataset| closed.lane.datasets.contains(&dataset.id));
     let stands = moving.filter_map(|dataset| dataset.done_to);
     let ours = stands.filter(|done| done.number == theirs.number).find(|done| *done != theirs)?;
     Some(Contradiction { ours, theirs })

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
+
 use super::{CursorError, Nest};
 use crate::chain::LogFilters;
 use crate::model::{BlockNumber, BlockRange, DatasetId, Fault, LogBatch, TableId};
@@ -19,9 +21,10 @@ pub(super) struct Runner {
 /// What came out of a window for one dataset.
 pub(super) struct Rows {
     pub dataset: DatasetId,
-    /// Last block whose rows are in `chunks`; none where the fault lies in the first block.
+    /// Last block whose rows are in `tables`; none where the fault lies in the first block.
     pub last: Option<BlockNumber>,
-    pub chunks: Vec<NewChunk>,
+    /// Rows of each table that has any, in block order.
+    pub tables: Vec<(TableId, RecordBatch)>,
     pub logs: u64,
     pub rows: u64,
     /// Set when the nest failed in block `last + 1`.
@@ -34,14 +37,14 @@ impl Runner {
     pub async fn decode(&self, logs: &LogBatch, range: BlockRange) -> Result<Rows, CursorError> {
         let own = Arc::new(self.filters.select(logs).within(range));
         match self.nest.decoder.decode(own.clone()).await {
-            Ok(decoded) => self.rows(decoded, range, None).await,
+            Ok(decoded) => Ok(self.rows(decoded, range, None)),
             Err(DecodeError::Fault(fault)) => {
                 let before = fault.block.number.prev().and_then(|last| BlockRange::new(range.first, last));
                 let Some(before) = before else {
                     return Ok(self.nothing(fault));
                 };
                 match self.nest.decoder.decode(Arc::new(own.within(before))).await {
-                    Ok(decoded) => self.rows(decoded, before, Some(fault)).await,
+                    Ok(decoded) => Ok(self.rows(decoded, before, Some(fault))),
                     Err(DecodeError::Fault(_)) => Ok(self.nothing(fault)),
                     Err(DecodeError::Host(reason)) => Err(self.host(reason)),
                 }
@@ -55,24 +58,38 @@ impl Runner {
     }
 
     fn nothing(&self, fault: Fault) -> Rows {
-        Rows { dataset: self.dataset, last: None, chunks: Vec::new(), logs: 0, rows: 0, fault: Some(fault) }
+        Rows { fault: Some(fault), ..Rows::nothing_of(self.dataset) }
     }
 
-    /// Encodes where it does not hold up what waits.
-    async fn rows(&self, decoded: Decoded, range: BlockRange, fault: Option<Fault>) -> Result<Rows, CursorError> {
+    fn rows(&self, decoded: Decoded, range: BlockRange, fault: Option<Fault>) -> Rows {
         let (logs, rows) = (decoded.counts.logs as u64, decoded.counts.rows as u64);
-        let encoded = tokio::task::spawn_blocking(move || encode(&decoded)).await;
-        let encoded = encoded.map_err(|error| self.host(error))?;
-        let chunks =
-            encoded.map_err(|error| CursorError::Rows { nest: self.nest.name.clone(), reason: error.to_string() })?;
-        Ok(Rows { dataset: self.dataset, last: Some(range.last), chunks, logs, rows, fault })
+        let events = decoded.tables.into_iter().map(|(place, batch)| (TableId::Event(place), batch));
+        let rejected = decoded.rejected.into_iter().map(|batch| (TableId::Rejected, batch));
+        let ignored = decoded.ignored.into_iter().map(|batch| (TableId::Ignored, batch));
+        let tables = events.chain(rejected).chain(ignored).filter(|(_, batch)| batch.num_rows() > 0).collect();
+        Rows { dataset: self.dataset, last: Some(range.last), tables, logs, rows, fault }
     }
 }
 
-/// A chunk for each table that has rows, from the block of the first one to that of the last.
-fn encode(decoded: &Decoded) -> Result<Vec<NewChunk>, chunk::BadChunk> {
-    let events = decoded.tables.iter().map(|(place, batch)| (TableId::Event(*place), batch));
-    let rejected = decoded.rejected.iter().map(|batch| (TableId::Rejected, batch));
-    let ignored = decoded.ignored.iter().map(|batch| (TableId::Ignored, batch));
-    events.chain(rejected).chain(ignored).filter_map(|(table, batch)| chunk::of(table, batch).transpose()).collect()
+impl Rows {
+    /// No rows of this dataset.
+    pub fn nothing_of(dataset: DatasetId) -> Rows {
+        Rows { dataset, last: None, tables: Vec::new(), logs: 0, rows: 0, fault: None }
+    }
+
+    /// A chunk for each table, from the block of its first row to that of its last. Encodes where it holds up nobody.
+    pub async fn chunks(&self) -> Result<Vec<NewChunk>, CursorError> {
+        let (dataset, tables) = (self.dataset, self.tables.clone());
+        let encode = move || {
+            tables.iter().filter_map(|(table, batch)| chunk::of(*table, batch).transpose()).collect::<Result<_, _>>()
+        };
+        let failed = |reason: String| CursorError::Rows { dataset, reason };
+        let encoded = tokio::task::spawn_blocking(encode).await.map_err(|error| failed(error.to_string()))?;
+        encoded.map_err(|error: chunk::BadChunk| failed(error.to_string()))
+    }
+
+    /// Bytes of memory, about.
+    pub fn memory(&self) -> usize {
+        self.tables.iter().map(|(_, batch)| batch.get_array_memory_size()).sum()
+    }
 }

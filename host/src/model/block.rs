@@ -75,6 +75,11 @@ impl BlockRange {
         (first <= last).then_some(BlockRange { first, last })
     }
 
+    /// From the same first block up to this one, or as far as it goes already.
+    pub fn through(self, last: BlockNumber) -> Self {
+        BlockRange { last: self.last.max(last), ..self }
+    }
+
     /// How many blocks.
     pub fn blocks(self) -> u64 {
         (self.last.0 - self.first.0).saturating_add(1)

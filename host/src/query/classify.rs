@@ -2,11 +2,13 @@
 
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use datafusion::sql::sqlparser::parser::ParserError;
+use parquet::errors::ParquetError;
 
 use super::error::{BadQuery, Flaw, Position, QueryError};
 use super::guard::Tokens;
 use super::limits::QueryLimits;
 use super::names::nearest;
+use super::sealed::BadSegment;
 use super::source::SourceError;
 
 /// What ended a try of a query.
@@ -76,6 +78,10 @@ fn peel(error: DataFusionError) -> Peeled {
             Ok(inner) => peel(*inner),
             Err(inner) => external(inner),
         },
+        DataFusionError::ParquetError(inner) => match *inner {
+            ParquetError::External(inner) => external(inner),
+            inner => Peeled::Other(DataFusionError::ParquetError(Box::new(inner))),
+        },
         other => Peeled::Other(other),
     }
 }
@@ -85,8 +91,11 @@ fn peel_shared(error: &DataFusionError) -> Peeled {
     match error.find_root() {
         DataFusionError::ResourcesExhausted(_) => Peeled::OutOfMemory,
         DataFusionError::External(inner) => {
-            if let Some(SourceError::Gone(chunk)) = inner.downcast_ref() {
-                return Peeled::Ended(Ended::Gone(SourceError::Gone(*chunk).to_string()));
+            if let Some(gone @ (SourceError::Gone(_) | SourceError::SegmentGone(_))) = inner.downcast_ref() {
+                return Peeled::Ended(Ended::Gone(gone.to_string()));
+            }
+            if let Some(bad) = inner.downcast_ref::<BadSegment>() {
+                return Peeled::Ended(Ended::Failed(QueryError::Segment(bad.clone())));
             }
             match inner.downcast_ref::<BadQuery>() {
                 Some(bad) => Peeled::Bad(bad.clone()),
@@ -105,9 +114,13 @@ fn external(error: Box<dyn std::error::Error + Send + Sync>) -> Peeled {
         Ok(bad) => return Peeled::Bad(*bad),
         Err(error) => error,
     };
+    let error = match error.downcast::<BadSegment>() {
+        Ok(bad) => return Peeled::Ended(Ended::Failed(QueryError::Segment(*bad))),
+        Err(error) => error,
+    };
     Peeled::Ended(match error.downcast::<SourceError>() {
         Ok(source) => match *source {
-            SourceError::Gone(_) => Ended::Gone(source.to_string()),
+            SourceError::Gone(_) | SourceError::SegmentGone(_) => Ended::Gone(source.to_string()),
             SourceError::Store(error) => Ended::Failed(QueryError::Store(error)),
             SourceError::Decode { .. } => Ended::Failed(QueryError::Internal(source.to_string())),
         },

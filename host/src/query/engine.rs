@@ -119,8 +119,10 @@ impl QueryEngine {
         let state = session::template(&limits, threads).map_err(|error| QueryError::Internal(error.to_string()))?;
         let footers = state.runtime_env().cache_manager.get_file_metadata_cache();
         let halves = |store: Served| Halves {
+            files: store
+                .segments
+                .map(|place| Arc::new(SegmentFiles::new(place, Arc::clone(&store.reader), footers.clone()))),
             reader: store.reader,
-            files: store.segments.map(|place| Arc::new(SegmentFiles::new(place, footers.clone()))),
         };
         let inner = Inner {
             catalogs: Catalogs::new(stores.into_iter().map(halves).collect()),

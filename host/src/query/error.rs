@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::sealed::BadSegment;
 use crate::model::NestName;
 use crate::store::StoreError;
 
@@ -136,6 +137,9 @@ pub enum QueryError {
     /// A read of the store failed.
     #[error("the store cannot be read: {0}")]
     Store(#[from] StoreError),
+    /// A sealed file cannot be read.
+    #[error(transparent)]
+    Segment(#[from] BadSegment),
     /// A defect of nuthatch.
     #[error("the query failed inside nuthatch: {0}; this is a defect, please report it with the query")]
     Internal(String),
@@ -163,6 +167,7 @@ impl QueryError {
             QueryError::Timeout { .. } => "timeout",
             QueryError::Busy { .. } => "busy",
             QueryError::Store(_) => "store",
+            QueryError::Segment(_) => "segment",
             QueryError::Internal(_) => "internal",
         }
     }

@@ -95,7 +95,7 @@ impl TableProvider for ChunkTable {
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         // Whole chunks and segments are left out; rows of those that stay are still filtered.
-        let pushed = |filter: &&Expr| match sealed::is_usable(filter, &self.table) {
+        let pushed = |filter: &&Expr| match sealed::to_file(filter, &self.table).is_some() {
             true => TableProviderFilterPushDown::Inexact,
             false => TableProviderFilterPushDown::Unsupported,
         };

@@ -19,6 +19,9 @@ pub enum SourceError {
     /// The chunk left the store while the query ran.
     #[error("rows of blocks {} left the store while the query ran", .0.range)]
     Gone(ChunkMeta),
+    /// The segment left the catalogue while the query ran.
+    #[error("segment {0} left the store while the query ran")]
+    SegmentGone(String),
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),

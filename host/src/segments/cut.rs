@@ -37,6 +37,11 @@ impl CutRule {
         CutRule { rows: rows.max(1), ..self }
     }
 
+    /// Rows that fill a segment.
+    pub fn rows(self) -> u64 {
+        self.rows
+    }
+
     /// The last block of the span that this block lies in.
     pub fn span_end(self, block: BlockNumber) -> BlockNumber {
         BlockNumber(block.0 / self.span * self.span + (self.span - 1))

@@ -7,9 +7,12 @@
 mod cut;
 mod gc;
 mod key;
+mod make;
 mod place;
 mod schema;
 mod seal;
+mod straight;
+mod tree;
 mod write;
 
 pub use cut::{CutRule, Due, Piece, SEGMENT_ROWS};
@@ -18,4 +21,6 @@ pub use key::{key, store_folder};
 pub use place::{Listed, Place, PlaceError, default_place};
 pub use schema::file_schema;
 pub use seal::{SealError, Sealer};
+pub use straight::{NewRows, Placed};
+pub use tree::{BadTree, HashTree, WrongBytes};
 pub use write::{Encoded, SEGMENT_FORMAT, WriteError, encode};

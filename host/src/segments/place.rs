@@ -188,11 +188,6 @@ impl Place {
         }
     }
 
-    /// Whether reading all of an object costs little beside reading a part of it.
-    pub fn is_near(&self) -> bool {
-        self.folder.is_some()
-    }
-
     /// The objects, to read ranges of them.
     pub fn objects(&self) -> Arc<dyn ObjectStore> {
         Arc::clone(&self.objects)

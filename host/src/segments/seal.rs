@@ -1,25 +1,24 @@
 //! Sealing: from final hot chunks to a file that the catalogue names.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use arrow::array::RecordBatch;
 
 use super::cut::{CutRule, Due, Piece};
-use super::key;
+use super::make::Owner;
 use super::place::{Place, PlaceError};
-use super::write::{Encoded, WriteError, encode};
-use crate::model::{BlockNumber, TableId};
-use crate::store::chunk::{self, BadChunk};
+use super::write::Encoded;
+use crate::model::{BlockNumber, DatasetId, TableId};
+use crate::store::chunk;
 use crate::store::{
-    ChunkMeta, DatasetState, HotStore, NewChunk, ReadTxn, Seal, SealOutcome, SegmentMeta, StoreError, StoreId,
-    StoreTime,
+    ChunkMeta, DatasetState, HotStore, NewChunk, ReadTxn, Seal, SealOutcome, SegmentMeta, StoreError, StoreTime,
 };
 
 /// Seals what is due in one store, into one place.
 #[derive(Clone, Debug)]
 pub struct Sealer {
-    place: Place,
-    rule: CutRule,
+    pub(super) place: Place,
+    pub(super) rule: CutRule,
 }
 
 /// Why a cut could not be sealed. Its rows stay hot.
@@ -44,11 +43,10 @@ pub enum SealError {
 /// A cut that is due, with its rows in memory.
 struct Job {
     dataset: DatasetState,
-    table: TableId,
+    owner: Owner,
     sources: Vec<ChunkMeta>,
     bytes: Vec<bytes::Bytes>,
     final_to: BlockNumber,
-    store: StoreId,
     began_at: StoreTime,
 }
 
@@ -66,19 +64,27 @@ impl Sealer {
         Sealer { place, rule }
     }
 
-    /// Seals the next cut that is due, of whichever dataset; none where none is. Repeating one that was sealed already
-    /// changes nothing.
-    pub async fn seal_next(&self, store: &dyn HotStore) -> Result<Option<SegmentMeta>, SealError> {
+    /// Rows that fill a segment.
+    pub fn segment_rows(&self) -> u64 {
+        self.rule.rows()
+    }
+
+    /// Seals the next cut that is due, of whichever dataset but these; none where none is. Repeating one that was
+    /// sealed already changes nothing.
+    pub async fn seal_next(
+        &self,
+        store: &dyn HotStore,
+        but: &HashSet<DatasetId>,
+    ) -> Result<Option<SegmentMeta>, SealError> {
         loop {
-            let Some(job) = self.next_job(store).await? else { return Ok(None) };
+            let Some(job) = self.next_job(store, but).await? else { return Ok(None) };
             let (dataset, began_at, sources) = (job.dataset.id, job.began_at, job.sources.clone());
-            let name = job.dataset.table_name(job.table).to_owned();
-            let rule = self.rule;
+            let (rule, owner) = (self.rule, job.owner.clone());
             let made = tokio::task::spawn_blocking(move || job.make(rule)).await;
-            let made = made.map_err(|error| SealError::Rows { table: name, reason: error.to_string() })??;
-            let Made { encoded, meta: segment, sealed_to, rest } = made;
+            let Made { encoded, meta: segment, sealed_to, rest } = made.map_err(|error| owner.failed(error))??;
+            let tree = encoded.tree.leaves().clone();
             self.place.put(&segment.key, encoded.bytes).await?;
-            let seal = Seal { dataset, segment: segment.clone(), sealed_to, sources, rest, began_at };
+            let seal = Seal { dataset, segment: segment.clone(), sealed_to, sources, rest, tree, began_at };
             match store.seal(seal).await? {
                 SealOutcome::Sealed => return Ok(Some(segment)),
                 // The upload is nobody's and goes with gc; what the store has by now decides what comes next.
@@ -87,11 +93,11 @@ impl Sealer {
         }
     }
 
-    async fn next_job(&self, store: &dyn HotStore) -> Result<Option<Job>, SealError> {
+    async fn next_job(&self, store: &dyn HotStore, but: &HashSet<DatasetId>) -> Result<Option<Job>, SealError> {
         let mut read = store.read().await?;
         let state = read.state().await?;
         let Some(final_block) = state.final_block.filter(|_| state.halted.is_none()) else { return Ok(None) };
-        for dataset in state.datasets {
+        for dataset in state.datasets.into_iter().filter(|dataset| !but.contains(&dataset.id)) {
             let Some(done) = dataset.done_to else { continue };
             let final_to = done.number.min(final_block.number);
             let mut tables: BTreeMap<TableId, Vec<ChunkMeta>> = BTreeMap::new();
@@ -99,13 +105,14 @@ impl Sealer {
                 tables.entry(meta.table).or_default().push(meta);
             }
             for (table, mut sources) in tables {
-                let pieces: Vec<Piece> =
-                    sources.iter().map(|meta| Piece { range: meta.range, rows: meta.rows }).collect();
+                let pieces: Vec<Piece> = sources.iter().map(Piece::of).collect();
                 if let Some(Due(held)) = self.rule.due(&pieces, final_to) {
                     sources.truncate(held);
                     let bytes = bytes_of(read.as_mut(), &sources).await?;
                     let (store, began_at) = (read.store_id().await?, read.now().await?);
-                    return Ok(Some(Job { dataset, table, sources, bytes, final_to, store, began_at }));
+                    let name = dataset.table_name(table).to_owned();
+                    let owner = Owner { store, dataset: dataset.key, table, name };
+                    return Ok(Some(Job { dataset, owner, sources, bytes, final_to, began_at }));
                 }
             }
         }
@@ -113,7 +120,13 @@ impl Sealer {
     }
 }
 
-async fn bytes_of(read: &mut dyn ReadTxn, sources: &[ChunkMeta]) -> Result<Vec<bytes::Bytes>, SealError> {
+impl Piece {
+    fn of(chunk: &ChunkMeta) -> Piece {
+        Piece { range: chunk.range, rows: chunk.rows }
+    }
+}
+
+pub(super) async fn bytes_of(read: &mut dyn ReadTxn, sources: &[ChunkMeta]) -> Result<Vec<bytes::Bytes>, SealError> {
     let mut all = Vec::with_capacity(sources.len());
     for meta in sources {
         let bytes = read.chunk(meta.id).await?;
@@ -128,34 +141,15 @@ async fn bytes_of(read: &mut dyn ReadTxn, sources: &[ChunkMeta]) -> Result<Vec<b
 impl Job {
     /// Takes a while, so not on a thread that serves others.
     fn make(self, rule: CutRule) -> Result<Made, SealError> {
-        let table = self.dataset.table_name(self.table).to_owned();
-        let failed = |reason: String| SealError::Rows { table: table.clone(), reason };
-        let bad = |error: BadChunk| failed(error.to_string());
-        let schema =
-            self.dataset.table_schema(self.table).ok_or_else(|| failed("it is not in the manifest".to_owned()))?;
+        let owner = &self.owner;
+        let schema = self.dataset.table_schema(owner.table).ok_or_else(|| owner.failed("it is not in the manifest"))?;
         let batches = self.bytes.into_iter().map(|bytes| chunk::decode(&schema, bytes));
-        let batches = batches.collect::<Result<Vec<RecordBatch>, _>>().map_err(bad)?;
-        let all = chunk::concat(&schema, &batches).map_err(bad)?;
+        let batches = batches.collect::<Result<Vec<RecordBatch>, _>>().map_err(|error| owner.failed(error))?;
+        let all = chunk::concat(&schema, &batches).map_err(|error| owner.failed(error))?;
         drop(batches);
-        let blocks = chunk::blocks(&all).map_err(bad)?;
-        if !blocks.is_sorted() {
-            return Err(failed("its rows are not in block order".to_owned()));
-        }
-        let last = rule.last_block(blocks, self.final_to).ok_or_else(|| failed("no cut is due".to_owned()))?;
-        let count = blocks.partition_point(|block| *block <= last.0);
-        let rows = all.slice(0, count);
-        let range = chunk::range(&rows).map_err(bad)?.ok_or_else(|| failed("the cut has no rows".to_owned()))?;
-        let rest = all.slice(count, all.num_rows() - count);
-        let rest = chunk::of(self.table, &rest).map_err(bad)?;
-        let encoded = encode(&rows).map_err(|error: WriteError| failed(error.to_string()))?;
-        let meta = SegmentMeta {
-            table: self.table,
-            range,
-            rows: rows.num_rows() as u64,
-            bytes: encoded.bytes.len() as u64,
-            hash: encoded.hash,
-            key: key::key(self.store, self.dataset.key, &table, encoded.hash),
-        };
-        Ok(Made { encoded, meta, sealed_to: last, rest })
+        let cut = owner.cut(rule, &all, self.final_to)?.ok_or_else(|| owner.failed("no cut is due"))?;
+        let rest = chunk::of(owner.table, &cut.rest).map_err(|error| owner.failed(error))?;
+        let (encoded, meta) = owner.file(&cut.sealed)?;
+        Ok(Made { encoded, meta, sealed_to: cut.sealed_to, rest })
     }
 }

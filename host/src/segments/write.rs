@@ -12,6 +12,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::schema::types::ColumnPath;
 
 use super::schema::{file_schema, to_file};
+use super::tree::HashTree;
 use crate::model::{ColumnType, ContentHash, nest_type};
 
 /// The version of rule and writer. Whatever changes a cut or a byte makes another format.
@@ -30,6 +31,8 @@ const BLOOM_FALSE: f64 = 0.01;
 pub struct Encoded {
     /// BLAKE3 of the bytes.
     pub hash: ContentHash,
+    /// Their inner hashes.
+    pub tree: HashTree,
     /// A whole Parquet file.
     pub bytes: Bytes,
 }
@@ -66,7 +69,8 @@ pub fn encode(rows: &RecordBatch) -> Result<Encoded, WriteError> {
         start += SLICE_ROWS;
     }
     let bytes = Bytes::from(writer.into_inner()?);
-    Ok(Encoded { hash: ContentHash::of(&bytes), bytes })
+    let (hash, tree) = HashTree::of(&bytes);
+    Ok(Encoded { hash, tree, bytes })
 }
 
 fn properties(rows: &RecordBatch) -> Result<WriterProperties, WriteError> {

@@ -81,7 +81,7 @@ impl From<QueryError> for Failure {
             QueryError::NoSuchNest { .. } => StatusCode::NOT_FOUND,
             QueryError::TooLarge { .. } | QueryError::OutOfMemory { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             QueryError::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
-            QueryError::Busy { .. } | QueryError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
+            QueryError::Busy { .. } | QueryError::Store(_) | QueryError::Segment(_) => StatusCode::SERVICE_UNAVAILABLE,
             QueryError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         };
         if status.is_server_error() {

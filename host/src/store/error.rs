@@ -1,6 +1,6 @@
 //! What can go wrong in a store, and what to do about it.
 
-use crate::model::{BlockRef, Branch, DatasetId, Fence, NestName};
+use crate::model::{BlockNumber, BlockRef, Branch, DatasetId, Fence, NestName};
 
 /// Errors of a hot store.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,16 @@ pub enum StoreError {
         at: Option<BlockRef>,
         /// Position that the commit expects.
         from: Option<BlockRef>,
+    },
+    /// Rows to seal are not as they were when their file was made.
+    #[error("dataset {dataset} was not sealed up to block {sealed_to}: {reason}; it is cut again")]
+    CutMoved {
+        /// Dataset.
+        dataset: DatasetId,
+        /// The block at which it was cut.
+        sealed_to: BlockNumber,
+        /// What is different.
+        reason: &'static str,
     },
     /// A rollback to below the final block.
     #[error("a rollback to block {ancestor} would undo final block {final_block}")]

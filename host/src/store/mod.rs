@@ -112,6 +112,8 @@ pub struct Seal {
     pub sources: Vec<ChunkMeta>,
     /// Rows of the last source after the cut.
     pub rest: Option<NewChunk>,
+    /// The file's inner hashes, for whoever reads a part of it.
+    pub tree: Bytes,
     /// [`ReadTxn::now`] before the upload began.
     pub began_at: StoreTime,
 }
@@ -214,8 +216,27 @@ pub struct DatasetCommit {
     pub from: Option<BlockRef>,
     /// Where it stands afterwards. Above the final block it is one of the cursor's `blocks`.
     pub done_to: BlockRef,
-    /// Its rows: ranges after `from` and up to `done_to`, those of one table apart from each other.
+    /// Rows that become hot: ranges after `from` and up to `done_to`, those of one table apart from each other and
+    /// after what of it is sealed.
     pub chunks: Vec<NewChunk>,
+    /// Rows that go straight into files, by table and block. Only final ones.
+    pub sealed: Vec<SealedRows>,
+}
+
+/// A file of a commit's rows, and of hot ones before them.
+#[derive(Clone, Debug)]
+pub struct SealedRows {
+    /// The file, uploaded and durable.
+    pub segment: SegmentMeta,
+    /// The block at which the table is cut.
+    pub sealed_to: BlockNumber,
+    /// Chunks that leave the hot half: all that the table has, with the first of its files; else none. If these are not
+    /// all of them any more the commit is refused with [`StoreError::CutMoved`].
+    pub sources: Vec<ChunkMeta>,
+    /// The file's inner hashes.
+    pub tree: Bytes,
+    /// [`ReadTxn::now`] before the upload began. [`SEAL_WITHIN`] ago or earlier: [`StoreError::CutMoved`].
+    pub began_at: StoreTime,
 }
 
 /// One window: rows and progress of a set of datasets, in one transaction.
@@ -282,6 +303,8 @@ pub trait ReadTxn: Send {
     async fn chunks(&mut self, dataset: DatasetId) -> Result<Vec<ChunkMeta>>;
     /// The segments of a dataset, by table and block.
     async fn segments(&mut self, dataset: DatasetId) -> Result<Vec<SegmentMeta>>;
+    /// The inner hashes of a segment's file, as its seal gave them; none when the catalogue does not name the key.
+    async fn segment_tree(&mut self, key: &str) -> Result<Option<Bytes>>;
     /// Keys that the catalogue named once, and since when it does not.
     async fn dropped_keys(&mut self) -> Result<Vec<DroppedKey>>;
     /// The store's name.

@@ -11,6 +11,7 @@ CREATE TABLE segments (
     size        INTEGER NOT NULL,
     hash        BLOB NOT NULL,
     key         TEXT NOT NULL UNIQUE,
+    tree        BLOB NOT NULL,      -- inner hashes of the file: of each 64 KiB
     PRIMARY KEY (dataset, table_id, first_block),
     CHECK (first_block <= last_block AND last_block <= sealed_to AND rows > 0)
 ) STRICT, WITHOUT ROWID;

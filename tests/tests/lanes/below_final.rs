@@ -49,7 +49,8 @@ async fn a_running_cursor_is_rebuilt_when_the_chain_went_back() {
 #[tokio::test]
 async fn a_cursor_in_mid_backfill_is_rebuilt_at_rest() {
     let lab = Lab::new(52, 6_000).await;
-    lab.rpc.inject(Fault::Slow(250).on("eth_getLogs"));
+    lab.rpc.inject(Fault::Slow(400).on("eth_getLogs"));
+    lab.rpc.inject(Fault::MaxBlocks(64));
     let dev = lab.dev(&[&NEST]).await;
     dev.wait_done_to("token", 500).await.unwrap();
     lab.chain.reorg(60);

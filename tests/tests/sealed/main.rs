@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod crash;
+mod random;
 mod rows;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,16 +60,7 @@ impl Lab {
 
     /// The segments that the catalogue names.
     async fn segments(&self) -> Segments {
-        let listed = self.command(&["segments", "list", "--json"]).await;
-        assert_eq!(listed.code, 0, "{}", listed.stderr);
-        let lines = listed.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        lines
-            .map(|it| {
-                let number = |key: &str| it[key].as_u64().unwrap();
-                let text = |key: &str| it[key].as_str().unwrap().to_owned();
-                ((text("table"), number("first_block"), number("last_block"), number("rows")), text("hash"))
-            })
-            .collect()
+        segments_of(&self.nest).await
     }
 
     /// Waits until all is sealed that has to be, as worked out from the rows themselves; gives the segments.
@@ -116,6 +108,20 @@ impl Lab {
         walk(&self.nest.join(".nuthatch/segments"), &mut files);
         files
     }
+}
+
+/// The segments that the catalogue in a nest's folder names.
+async fn segments_of(nest: &Path) -> Segments {
+    let listed = run(EXE, nest, &["segments", "list", "--json"]).await.unwrap();
+    assert_eq!(listed.code, 0, "{}", listed.stderr);
+    let lines = listed.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines
+        .map(|it| {
+            let number = |key: &str| it[key].as_u64().unwrap();
+            let text = |key: &str| it[key].as_str().unwrap().to_owned();
+            ((text("table"), number("first_block"), number("last_block"), number("rows")), text("hash"))
+        })
+        .collect()
 }
 
 /// Where rows in these blocks are cut, up to this final block: first block, last block, rows. No span ends in so few

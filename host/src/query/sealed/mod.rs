@@ -1,8 +1,10 @@
 //! The sealed half of a table: Parquet files by range reads, with what the catalogue says about each.
 
 mod files;
+mod filter;
 mod scan;
 mod widen;
 
 pub use files::{BadSegment, SegmentFiles};
-pub use scan::{SealedScan, is_usable, scan};
+pub use filter::to_file;
+pub use scan::{SealedScan, scan};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{DataType, Schema};
+use arrow::datatypes::Schema;
 use datafusion::catalog::Session;
 use datafusion::common::stats::Precision;
 use datafusion::common::{DFSchema, Result, Statistics};
@@ -19,15 +19,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use object_store::ObjectMeta;
 use object_store::path::Path;
 
-use super::files::SegmentFiles;
+use super::files::{Factory, SegmentFiles};
+use super::filter::to_file;
 use super::widen::Widen;
 use crate::query::bigint::Signedness;
 use crate::query::tables::Table;
 use crate::segments::file_schema;
 use crate::store::SegmentMeta;
-
-/// Bytes from the end of a file that hold its footer, page index included, most of the time.
-const FOOTER_BYTES: usize = 64 << 10;
 
 /// What to read of a table's segments.
 pub struct SealedScan<'a> {
@@ -50,14 +48,13 @@ pub struct SealedScan<'a> {
 /// The plan of a scan.
 pub fn scan(scan: SealedScan<'_>, state: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
     let SealedScan { table, files, parts, columns, filters, limit, equivalence } = scan;
-    let stored = stored_schema(table);
-    let factory: Arc<dyn ParquetFileReaderFactory> = files.clone();
+    let stored = file_schema(&table.stored);
+    let factory: Arc<dyn ParquetFileReaderFactory> = Arc::new(Factory(Arc::clone(files)));
     let mut source = ParquetSource::new(Arc::clone(&stored))
         .with_parquet_file_reader_factory(factory)
-        .with_metadata_size_hint(FOOTER_BYTES)
         .with_enable_page_index(true)
         .with_bloom_filter_on_read(true);
-    let usable: Vec<Expr> = filters.iter().filter(|filter| is_usable(filter, table)).cloned().collect();
+    let usable: Vec<Expr> = filters.iter().filter_map(|filter| to_file(filter, table)).collect();
     if let Some(filter) = conjunction(usable) {
         let schema = DFSchema::try_from(Arc::clone(&stored))?;
         source = source.with_predicate(state.create_physical_expr(filter, &schema)?);
@@ -78,35 +75,20 @@ pub fn scan(scan: SealedScan<'_>, state: &dyn Session) -> Result<Arc<dyn Executi
     Ok(Arc::new(Widen::new(DataSourceExec::from_data_source(config), schema, wide, equivalence)))
 }
 
-/// Columns as chunks have them, without metadata: what the file's columns are read as.
-fn stored_schema(table: &Table) -> Arc<Schema> {
-    let file = file_schema(&table.stored);
-    let fields = file.fields().iter().zip(table.stored.fields());
-    let fields = fields.map(|(file, stored)| file.as_ref().clone().with_data_type(stored.data_type().clone()));
-    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
-}
-
-fn file(segment: SegmentMeta, stored: &Schema) -> PartitionedFile {
-    let meta = ObjectMeta {
+/// A segment's file as listings show it. A key is written once, so nothing it stands for ever changes.
+pub(super) fn object(segment: &SegmentMeta) -> ObjectMeta {
+    ObjectMeta {
         location: Path::from(segment.key.as_str()),
-        // A key is written once, so nothing it stands for ever changes.
         last_modified: Default::default(),
         size: segment.bytes,
         e_tag: None,
         version: None,
-    };
+    }
+}
+
+fn file(segment: SegmentMeta, stored: &Schema) -> PartitionedFile {
+    let meta = object(&segment);
     let mut statistics = Statistics::new_unknown(stored);
     statistics.num_rows = Precision::Exact(usize::try_from(segment.rows).unwrap_or(usize::MAX));
     PartitionedFile::new_from_meta(meta).with_statistics(Arc::new(statistics)).with_extension(segment)
-}
-
-/// Whether a filter means the same for columns as they lie in the file. Wide integers lie in another form there, and
-/// times in another unit.
-pub fn is_usable(filter: &Expr, table: &Table) -> bool {
-    filter.column_refs().iter().all(|column| {
-        table.stored.index_of(&column.name).is_ok_and(|place| {
-            let ty = table.stored.field(place).data_type();
-            !table.columns[place].0.is_wide_integer() && !matches!(ty, DataType::Timestamp(..))
-        })
-    })
 }

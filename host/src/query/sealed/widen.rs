@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::SchemaRef;
+use arrow::compute::cast;
+use arrow::datatypes::{FieldRef, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -121,11 +122,15 @@ impl ExecutionPlan for Widen {
 }
 
 fn widen(batch: &RecordBatch, schema: &SchemaRef, wide: &[Option<Signedness>]) -> Result<RecordBatch> {
-    let column = |(column, wide): (&ArrayRef, &Option<Signedness>)| match (wide, column.as_fixed_size_binary_opt()) {
-        (Some(signedness), Some(stored)) => Arc::new(from_storage(stored, *signedness)) as ArrayRef,
-        _ => Arc::clone(column),
+    let widen = |((column, wide), field): ((&ArrayRef, &Option<Signedness>), &FieldRef)| {
+        Ok(match (wide, column.as_fixed_size_binary_opt()) {
+            (Some(signedness), Some(stored)) => Arc::new(from_storage(stored, *signedness)) as ArrayRef,
+            // Times, whose seconds are milliseconds in the file.
+            _ if column.data_type() != field.data_type() => cast(column, field.data_type())?,
+            _ => Arc::clone(column),
+        })
     };
-    let columns = batch.columns().iter().zip(wide).map(column).collect();
+    let columns = batch.columns().iter().zip(wide).zip(schema.fields()).map(widen).collect::<Result<_>>()?;
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
 }

@@ -214,6 +214,10 @@ impl ReadTxn for MemTxn {
         Ok(Vec::new())
     }
 
+    async fn segment_tree(&mut self, _: &str) -> Result<Option<Bytes>> {
+        Ok(None)
+    }
+
     async fn dropped_keys(&mut self) -> Result<Vec<DroppedKey>> {
         Ok(Vec::new())
     }

@@ -66,7 +66,7 @@ impl Stored {
             rows: rows.num_rows() as u64,
             bytes: chunk::encode(&rows).unwrap(),
         });
-        DatasetCommit { dataset: self.dataset, from, done_to: block(last), chunks: chunks.into() }
+        DatasetCommit { dataset: self.dataset, from, done_to: block(last), chunks: chunks.into(), sealed: Vec::new() }
     }
 
     /// Final blocks in one window.

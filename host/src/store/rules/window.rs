@@ -31,8 +31,11 @@ pub(crate) fn check_window(standing: &Standing, part: &DatasetCommit) -> Result<
     let mut chunks: Vec<&NewChunk> = part.chunks.iter().collect();
     chunks.sort_by_key(|chunk| (chunk.table, chunk.range.first));
     for chunk in &chunks {
-        check_chunk(part, chunk, first)?;
+        let cut = part.sealed.iter().filter(|it| it.segment.table == chunk.table).map(|it| it.sealed_to).max();
+        // Hot rows after the cut come back with the new ones.
+        check_chunk(part, chunk, cut.map_or(first, BlockNumber::next))?;
     }
+    check_sealed(part)?;
     if let Some(pair) =
         chunks.windows(2).find(|pair| pair[0].table == pair[1].table && pair[0].range.last >= pair[1].range.first)
     {
@@ -61,6 +64,25 @@ fn check_chunk(part: &DatasetCommit, new: &NewChunk, first: BlockNumber) -> Resu
         Ok(rows) => refuse(part, format!("a chunk that is said to hold {} rows holds {rows}", new.rows)),
         Err(bad) => refuse(part, bad.to_string()),
     }
+}
+
+/// Files of one table follow each other and end with the commit; only the first takes chunks along.
+fn check_sealed(part: &DatasetCommit) -> Result<()> {
+    for (place, file) in part.sealed.iter().enumerate() {
+        let (segment, table) = (&file.segment, file.segment.table);
+        let taken: u64 = file.sources.iter().map(|chunk| chunk.rows).sum();
+        let before = part.sealed[..place].iter().rev().find(|other| other.segment.table == table);
+        let follows = before.is_none_or(|it| it.sealed_to < segment.range.first && file.sources.is_empty());
+        let rows = part.sealed.iter().filter(|it| it.segment.table == table).map(|it| it.segment.rows).sum::<u64>();
+        let hot = part.chunks.iter().filter(|it| it.table == table).map(|it| it.rows).sum::<u64>();
+        let whole = segment.rows > 0 && rows + hot >= taken && file.sources.iter().all(|it| it.table == table);
+        let starts = file.sources.first().is_none_or(|chunk| chunk.range.first == segment.range.first);
+        if !follows || !whole || !starts || segment.range.last > file.sealed_to || file.sealed_to > part.done_to.number
+        {
+            return refuse(part, format!("a file of blocks {}, cut at block {}", segment.range, file.sealed_to));
+        }
+    }
+    Ok(())
 }
 
 fn refuse<T>(part: &DatasetCommit, why: String) -> Result<T> {

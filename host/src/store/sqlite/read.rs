@@ -126,6 +126,10 @@ impl ReadTxn for SqliteRead {
         segments::all(self.txn.connection(), dataset).await.map_err(|fail| fail.at(&self.path))
     }
 
+    async fn segment_tree(&mut self, key: &str) -> Result<Option<Bytes>> {
+        segments::tree(self.txn.connection(), key).await.map_err(|fail| fail.at(&self.path))
+    }
+
     async fn dropped_keys(&mut self) -> Result<Vec<DroppedKey>> {
         segments::dropped(self.txn.connection()).await.map_err(|fail| fail.at(&self.path))
     }

@@ -1,5 +1,6 @@
 //! The catalogue of sealed history.
 
+use bytes::Bytes;
 use sqlx::SqliteConnection;
 
 use super::chunks::{range_of, table_of};
@@ -7,7 +8,10 @@ use super::fail::Step;
 use super::rows::{final_block, hash, int, now, uint};
 use super::{chunks, datasets, window};
 use crate::model::{BlockNumber, ContentHash, DatasetId, TableId};
-use crate::store::{ChunkMeta, DroppedKey, SEAL_WITHIN, Seal, SealOutcome, SegmentMeta, StoreError, StoreTime};
+use crate::store::{
+    ChunkMeta, DatasetCommit, DroppedKey, SEAL_WITHIN, Seal, SealOutcome, SealedRows, SegmentMeta, StoreError,
+    StoreTime,
+};
 
 type Row = (i64, i64, i64, i64, i64, Vec<u8>, String);
 
@@ -43,6 +47,13 @@ pub(super) async fn all(connection: &mut SqliteConnection, dataset: DatasetId) -
     .fetch_all(connection)
     .await?;
     rows.into_iter().map(meta_of).collect()
+}
+
+/// The inner hashes of a file.
+pub(super) async fn tree(connection: &mut SqliteConnection, key: &str) -> Step<Option<Bytes>> {
+    let found: Option<(Vec<u8>,)> =
+        sqlx::query_as("SELECT tree FROM segments WHERE key = ?").bind(key).fetch_optional(connection).await?;
+    Ok(found.map(|(tree,)| tree.into()))
 }
 
 /// Takes a dataset's segments out of the catalogue.
@@ -117,22 +128,75 @@ pub(super) async fn seal(connection: &mut SqliteConnection, seal: &Seal) -> Step
     if let Some(rest) = &seal.rest {
         chunks::insert(connection, standing.key, seal.dataset, rest).await?;
     }
+    insert(connection, seal.dataset, segment, seal.sealed_to, &seal.tree).await?;
+    Ok(SealOutcome::Sealed)
+}
+
+/// Records a file of a commit's rows and takes the hot rows in it out of the hot half. The rows of the commit itself
+/// are not in yet.
+pub(super) async fn commit(connection: &mut SqliteConnection, part: &DatasetCommit, file: &SealedRows) -> Step<()> {
+    let (dataset, sealed_to, segment) = (part.dataset, file.sealed_to, &file.segment);
+    let moved = |reason| StoreError::CutMoved { dataset, sealed_to, reason };
+    if final_block(connection).await?.is_none_or(|end| sealed_to > end.number) {
+        let why = format!("a file up to block {sealed_to}, and not all rows up to there are final");
+        return Err(StoreError::Refused(why).into());
+    }
+    if StoreTime(now()).since(file.began_at) >= SEAL_WITHIN {
+        return Err(moved("its upload took too long").into());
+    }
+    let mut table: Vec<ChunkMeta> = chunks::current(connection, dataset).await?;
+    table.retain(|chunk| chunk.table == segment.table);
+    if table != file.sources {
+        return Err(moved("its hot rows are not those that went into the file").into());
+    }
+    if let Some(before) = self::sealed_to(connection, dataset, segment.table).await?
+        && before >= segment.range.first
+    {
+        return Err(moved("it is sealed further than that already").into());
+    }
+    for source in &file.sources {
+        chunks::retire(connection, dataset, source).await?;
+    }
+    insert(connection, dataset, segment, sealed_to, &file.tree).await
+}
+
+/// Whether the catalogue has this very file's content for these rows.
+pub(super) async fn known(connection: &mut SqliteConnection, dataset: DatasetId, segment: &SegmentMeta) -> Step<bool> {
+    let row: Option<(i64,)> =
+        sqlx::query_as("SELECT 1 FROM segments WHERE dataset = ? AND table_id = ? AND first_block = ? AND hash = ?")
+            .bind(dataset.0)
+            .bind(segment.table.to_i64())
+            .bind(int(segment.range.first.0)?)
+            .bind(&segment.hash.0[..])
+            .fetch_optional(connection)
+            .await?;
+    Ok(row.is_some())
+}
+
+async fn insert(
+    connection: &mut SqliteConnection,
+    dataset: DatasetId,
+    segment: &SegmentMeta,
+    sealed_to: BlockNumber,
+    tree: &[u8],
+) -> Step<()> {
     sqlx::query(
-        "INSERT INTO segments (dataset, table_id, first_block, last_block, sealed_to, rows, size, hash, key) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO segments (dataset, table_id, first_block, last_block, sealed_to, rows, size, hash, key, tree) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
-    .bind(seal.dataset.0)
+    .bind(dataset.0)
     .bind(segment.table.to_i64())
     .bind(int(segment.range.first.0)?)
     .bind(int(segment.range.last.0)?)
-    .bind(int(seal.sealed_to.0)?)
+    .bind(int(sealed_to.0)?)
     .bind(int(segment.rows)?)
     .bind(int(segment.bytes)?)
     .bind(&segment.hash.0[..])
     .bind(&segment.key)
+    .bind(tree)
     .execute(connection)
     .await?;
-    Ok(SealOutcome::Sealed)
+    Ok(())
 }
 
 /// Each row of the sources goes to one side of the cut.

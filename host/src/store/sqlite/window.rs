@@ -6,7 +6,7 @@ use sqlx::SqliteConnection;
 
 use super::fail::Step;
 use super::rows::{block, branch, final_block, int, meta, set_final_block};
-use super::{chunks, datasets};
+use super::{chunks, datasets, segments};
 use crate::model::{BlockHash, BlockNumber, BlockRef, Branch, DatasetKey};
 use crate::store::rules::{Advance, Stand, Verdict, check_window, reaches_above};
 use crate::store::{Commit, DatasetCommit, StoreError};
@@ -58,6 +58,12 @@ pub(super) async fn plan<'a>(connection: &mut SqliteConnection, commit: &'a Comm
                 for new in &part.chunks {
                     let id = chunks::address(standing.key, part.dataset, new);
                     if !chunks::known(connection, id).await? {
+                        let (dataset, at, from) = (part.dataset, standing.done_to, part.from);
+                        return Err(StoreError::Moved { dataset, at, from }.into());
+                    }
+                }
+                for file in &part.sealed {
+                    if !segments::known(connection, part.dataset, &file.segment).await? {
                         let (dataset, at, from) = (part.dataset, standing.done_to, part.from);
                         return Err(StoreError::Moved { dataset, at, from }.into());
                     }
@@ -115,6 +121,9 @@ pub(super) async fn write(connection: &mut SqliteConnection, plan: Plan<'_>) -> 
             .await?;
     }
     for (key, part) in plan.apply {
+        for file in &part.sealed {
+            segments::commit(connection, part, file).await?;
+        }
         for new in &part.chunks {
             chunks::insert(connection, key, part.dataset, new).await?;
         }

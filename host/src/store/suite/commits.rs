@@ -141,7 +141,7 @@ pub(crate) async fn a_window_ends_on_a_block_of_the_cursor(store: &dyn HotStore)
 
 pub(crate) async fn chunks_stay_in_their_window(store: &dyn HotStore) {
     let id = one(store).await;
-    let part = |chunks| DatasetCommit { dataset: id, from: None, done_to: block(20, 0), chunks };
+    let part = |chunks| DatasetCommit { dataset: id, from: None, done_to: block(20, 0), chunks, sealed: Vec::new() };
     let good = |first, last| new_chunk(0, range(first, last), &rows(range(first, last), 0, 1));
     let mut lying = good(10, 11);
     lying.rows = 7;

@@ -37,7 +37,10 @@ impl Expect {
             }
             start = end + 1;
         }
-        (DatasetCommit { dataset: self.id, from: self.done, done_to: chain.block(last), chunks }, added)
+        (
+            DatasetCommit { dataset: self.id, from: self.done, done_to: chain.block(last), chunks, sealed: Vec::new() },
+            added,
+        )
     }
 
     fn cut(&mut self, ancestor: BlockRef) {

@@ -45,7 +45,15 @@ async fn seal(store: &dyn HotStore, id: DatasetId, last: u64, key: &str) -> Seal
     let range = BlockRange::new(sources[0].range.first, BlockNumber(last)).unwrap();
     let (rows, hash) = (count as u64, ContentHash::of(key.as_bytes()));
     let segment = SegmentMeta { table: TableId::Event(0), range, rows, bytes: 1, hash, key: key.to_owned() };
-    Seal { dataset: id, segment, sealed_to: BlockNumber(last), sources, rest, began_at: now(store).await }
+    Seal {
+        dataset: id,
+        segment,
+        sealed_to: BlockNumber(last),
+        sources,
+        rest,
+        tree: bytes::Bytes::from_static(b"tree"),
+        began_at: now(store).await,
+    }
 }
 
 /// I6, I7: rows move from hot to sealed, whole and once.

@@ -142,7 +142,7 @@ pub(crate) fn window(
 ) -> DatasetCommit {
     let rows = rows(blocks, fork, per_block);
     let chunks = if rows.is_empty() { vec![] } else { vec![new_chunk(0, blocks, &rows)] };
-    DatasetCommit { dataset, from, done_to: block(blocks.last.0, fork), chunks }
+    DatasetCommit { dataset, from, done_to: block(blocks.last.0, fork), chunks, sealed: Vec::new() }
 }
 
 /// A commit of final blocks.
