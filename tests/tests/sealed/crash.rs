@@ -105,7 +105,7 @@ async fn kills(points: u64) {
         let dev = emitter.dev().await;
         let (files, rows) = (emitter.files(), emitter.seen.rows);
         // Where it stands still because all is done, the chain goes on.
-        head = emitter.rpc.advance(60);
+        head = emitter.rpc.advance(400);
         match point % 4 {
             // A file is there whose commit may not be.
             0 => emitter.reads_until(&dev, |it| it.files() > files).await,

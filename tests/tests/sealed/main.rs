@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod crash;
+mod duckdb;
 mod random;
 mod rows;
 

@@ -134,3 +134,42 @@ async fn queries_answer_alike_over_sealed_and_hot_rows() {
     assert_eq!(at_rest.code, 0, "{}", at_rest.stderr);
     assert!(at_rest.stdout.lines().nth(1).is_some_and(|n| n.parse::<u64>().unwrap() > 200), "{}", at_rest.stdout);
 }
+
+/// I9: a reorg below what is sealed. The cursor halts and goes on serving; after a rebuild rows and files are those of
+/// an index of the new chain.
+#[tokio::test]
+async fn a_reorg_below_sealed_rows_is_rebuilt() {
+    let lab = Lab::new(78, 400).await;
+    let dev = lab.dev().await;
+    let before = lab.settled(&dev).await;
+    let rows = "SELECT count(*) AS n, sum(value) AS s, max(block_number) AS b FROM token__transfer";
+    let served = dev.sql(NEST.name, rows).await.unwrap();
+
+    lab.chain.reorg(120);
+    lab.chain.advance(3);
+    let ready = async {
+        loop {
+            let (status, body) = dev.get("/ready").await.unwrap();
+            if status == 503 && body.contains("cursor rebuild") && body.contains("endpoint") {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(nuthatch_tests::process::PATIENCE, ready).await.expect("it says both ways out");
+    assert_eq!(dev.sql(NEST.name, rows).await.unwrap(), served);
+
+    let rebuilt = lab.command(&["cursor", "rebuild", "eip155:31337"]).await;
+    assert_eq!(rebuilt.code, 0, "{}", rebuilt.stderr);
+    let after = lab.settled(&dev).await;
+    assert_ne!(after, before);
+    lab.has_clean_rows(&dev).await;
+    lab.stop(dev).await;
+    lab.verify_is_clean().await;
+
+    let clean = Lab { chain: lab.chain.clone(), ..Lab::new(78, 1).await };
+    clean.rpc.switch_chain(&lab.chain);
+    let dev = clean.dev().await;
+    assert_eq!(clean.settled(&dev).await, after);
+    clean.stop(dev).await;
+}
