@@ -83,7 +83,7 @@ impl Shared {
                     self.count(call);
                     return Ok(refusal(*status));
                 }
-                S3Fault::Silence => std::future::pending().await,
+                S3Fault::Silence => std::future::pending::<()>().await,
                 S3Fault::Slow(pause) => tokio::time::sleep(*pause * parts(body.len())).await,
                 S3Fault::WrongBit(place) if call.op == Op::Put => body = flipped(&body, *place),
                 S3Fault::Hold(Moment::Before, gate) => gate.pass(&call.key).await,
