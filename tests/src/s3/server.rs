@@ -1,17 +1,18 @@
 //! Server and proxy together.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use tokio::net::TcpListener;
 use tokio::sync::Mutex;
 
 use super::call::Call;
 use super::fault::Injection;
 use super::forward::Upstream;
-use super::moto::Moto;
+use super::moto::{Moto, SIGNATURE};
 use super::proxy::{self, Shared, lock};
 use crate::clock::Clock;
 
@@ -74,6 +75,22 @@ impl S3 {
     /// Switches all faults off. What is held already stays held until its gate is opened.
     pub fn heal(&self) {
         lock(&self.shared.injections).clear();
+    }
+
+    /// Keys and sizes of all objects, asked of the server itself.
+    pub async fn objects(&self) -> Result<BTreeMap<String, u64>> {
+        let list = format!("{}/{}?list-type=2&max-keys=1000", self.shared.upstream.url, Self::BUCKET);
+        let one = self.shared.upstream.one.lock().await;
+        let xml = self.shared.upstream.http.get(list).header("authorization", SIGNATURE).send().await?.text().await?;
+        drop(one);
+        ensure!(xml.contains("<IsTruncated>false</IsTruncated>"), "not a whole listing: {xml}");
+        let inner = |text: &str, tag: &str| {
+            let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+            rest.split_once(&format!("</{tag}>")).map(|(inner, _)| inner.to_owned())
+        };
+        let object = |text: &str| Some((inner(text, "Key")?, inner(text, "Size")?.parse().ok()?));
+        let objects = xml.split("<Contents>").skip(1).map(|text| object(text).with_context(|| text.to_owned()));
+        objects.collect()
     }
 
     /// All requests so far, in the order in which they were done.

@@ -8,6 +8,7 @@ mod reads;
 mod stores;
 mod uploads;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use nuthatch_tests::clock::Clock;
@@ -61,9 +62,14 @@ impl Lab {
         Store { lab: self, nest: NEST.write(&parent, &self.chain).unwrap(), env }
     }
 
-    /// Keys of all objects, as an operator's own tool would list them.
-    async fn objects(&self) -> Vec<String> {
-        self.s3.keys().await.unwrap()
+    /// Keys of all objects with their sizes, as an operator's own tool would list them.
+    async fn objects(&self) -> BTreeMap<String, u64> {
+        self.s3.objects().await.unwrap()
+    }
+
+    /// Bytes of an object, by its key in the catalogue.
+    async fn size(&self, key: &str) -> u64 {
+        self.objects().await.into_iter().find(|(object, _)| object.ends_with(key)).unwrap().1
     }
 }
 
@@ -87,7 +93,7 @@ impl Store<'_> {
     }
 
     fn place(&self) -> String {
-        self.lab.s3.place("history/of all")
+        self.lab.s3.place("history/of")
     }
 
     async fn command(&self, args: &[&str]) -> Finished {

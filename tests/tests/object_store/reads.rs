@@ -79,7 +79,7 @@ async fn wrong_bytes_never_make_another_answer() {
     let store = lab.store("one");
     sealed(&store).await;
     let key = store.keys_of("token__transfer").await.swap_remove(1);
-    let size = lab.s3.size(&key).unwrap();
+    let size = lab.size(&key).await;
     for part in 0..8 {
         let dev = store.dev().await;
         // In the middle of an eighth of the file.
@@ -101,7 +101,7 @@ async fn bytes_that_go_wrong_later_never_make_another_answer() {
     let store = lab.store("one");
     sealed(&store).await;
     let key = store.keys_of("token__transfer").await.swap_remove(1);
-    let size = lab.s3.size(&key).unwrap();
+    let size = lab.size(&key).await;
     let dev = store.dev().await;
     let good = all_rows(&dev, NEST.name).await.unwrap();
     for part in 0..8 {
