@@ -32,6 +32,8 @@ async fn paused(seed: u64, fault: impl Fn(Gate) -> nuthatch_tests::s3::Injection
         gate.held().await;
         let dev = store.dev().await;
         store.settled(&dev).await;
+        // By now what the restart wrote is old as well.
+        lab.clock.jump(2 * LATER);
         gate.open();
         dev
     };
@@ -45,6 +47,12 @@ async fn paused(seed: u64, fault: impl Fn(Gate) -> nuthatch_tests::s3::Injection
 #[tokio::test]
 async fn a_gc_paused_before_it_deletes_while_a_restart_seals() {
     paused(121, |gate| S3Fault::Hold(Moment::Before, gate).on(Op::Delete)).await;
+}
+
+/// I7: it must read the catalogue after the listing, not before.
+#[tokio::test]
+async fn a_gc_paused_before_its_listing_while_a_restart_seals() {
+    paused(125, |gate| S3Fault::Hold(Moment::Before, gate).on(Op::List)).await;
 }
 
 /// I7: what it knows of the bucket is old by the time it reads the catalogue.
