@@ -1,5 +1,7 @@
 //! `nuthatch segments`: list, verify and clean up sealed history.
 
+use std::collections::HashSet;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -189,7 +191,7 @@ async fn gc(args: GcArgs) -> anyhow::Result<()> {
         let keys = KeysInUse::read(read.as_mut()).await?;
         let now = read.now().await?;
         drop(read);
-        gone.push((chain, keys.gone(&listed, now)));
+        let mut there: HashSet<String> = listed.iter().map(|object| object.key.clone()).collect();
         for garbage in keys.garbage(listed, now) {
             files += 1;
             bytes += garbage.object.size;
@@ -197,8 +199,10 @@ async fn gc(args: GcArgs) -> anyhow::Result<()> {
             out.line(format!("{}  {} bytes, {why}", garbage.object.key, garbage.object.size))?;
             if args.delete {
                 place.delete(&garbage.object.key).await?;
+                there.remove(&garbage.object.key);
             }
         }
+        gone.push((chain, keys.gone(&there, now)));
     }
     out.line(match (files, args.delete) {
         (0, _) => "nothing to delete".to_owned(),

@@ -48,12 +48,11 @@ impl KeysInUse {
             .collect()
     }
 
-    /// Dropped keys of which nothing is left to do: a day later there is no object of theirs, be it that it was deleted
-    /// or that it lies in another store's folder.
-    pub fn gone(&self, listed: &[Listed], now: StoreTime) -> Vec<String> {
-        let there: HashSet<&str> = listed.iter().map(|object| object.key.as_str()).collect();
+    /// Dropped keys that need not be known any longer: a day later there is no object of theirs, be it that it was
+    /// deleted or that it lies in another store's folder.
+    pub fn gone(&self, there: &HashSet<String>, now: StoreTime) -> Vec<String> {
         let old = self.dropped.iter().filter(|dropped| now.since(dropped.dropped_at) >= KEY_GRACE);
-        old.map(|dropped| &dropped.key).filter(|key| !there.contains(key.as_str())).cloned().collect()
+        old.map(|dropped| &dropped.key).filter(|key| !there.contains(*key)).cloned().collect()
     }
 }
 
@@ -87,8 +86,8 @@ mod tests {
         let found: Vec<_> = found.iter().map(|it| (it.object.key.as_str(), it.was_named)).collect();
         assert_eq!(found, [("old", true), ("orphan", false)]);
         // Nothing of them is listed any more.
-        assert_eq!(keys.gone(&[], now), ["old"]);
-        assert_eq!(keys.gone(&[object("old", 0)], now), [""; 0]);
+        assert_eq!(keys.gone(&HashSet::new(), now), ["old"]);
+        assert_eq!(keys.gone(&HashSet::from(["old".to_owned()]), now), [""; 0]);
     }
 
     #[test]
