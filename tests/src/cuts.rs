@@ -62,11 +62,7 @@ pub fn segments(command: &Finished) -> Result<Segments> {
 }
 
 /// Waits until the segments are those that have to be; gives them.
-pub async fn settled(
-    dev: &Dev,
-    wanted: &BTreeSet<Cut>,
-    list: impl AsyncFn() -> Result<Finished>,
-) -> Result<Segments> {
+pub async fn settled(dev: &Dev, wanted: &BTreeSet<Cut>, list: impl AsyncFn() -> Result<Finished>) -> Result<Segments> {
     let started = Instant::now();
     loop {
         let found = segments(&list().await?)?;

@@ -21,7 +21,8 @@ pub(super) const SIGNATURE: &str =
 impl Moto {
     /// Starts one by this clock. The binary is named by `NUTHATCH_MOTO`, which `tests/run` sets.
     pub async fn start(clock: &Clock) -> Result<Moto> {
-        let binary = std::env::var("NUTHATCH_MOTO").context("NUTHATCH_MOTO is not set; run the tests with tests/run")?;
+        let binary =
+            std::env::var("NUTHATCH_MOTO").context("NUTHATCH_MOTO is not set; run the tests with tests/run")?;
         let http = crate::process::client(Duration::from_secs(5))?;
         for _ in 0..10 {
             let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
