@@ -2,6 +2,7 @@
 
 mod bucket;
 mod folder;
+mod told;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -154,7 +155,7 @@ impl Place {
             Err(object_store::Error::AlreadyExists { .. }) if self.get(key).await.is_ok_and(|there| there == bytes) => {
                 Ok(())
             }
-            Err(error) => Err(failed(bucket::reason(&error))),
+            Err(error) => Err(failed(told::said(&error))),
         }
     }
 
@@ -173,7 +174,7 @@ impl Place {
             written_at: meta.last_modified.timestamp_millis(),
         });
         let listed: Result<Vec<Listed>, _> = found.try_collect().await;
-        listed.map_err(|error| PlaceError::List { place: self.name.clone(), reason: bucket::reason(&error) })
+        listed.map_err(|error| PlaceError::List { place: self.name.clone(), reason: told::said(&error) })
     }
 
     /// Deletes an object. One that is gone already is fine.
@@ -183,7 +184,7 @@ impl Place {
             Err(error) => Err(PlaceError::Write {
                 key: key.to_owned(),
                 place: self.name.clone(),
-                reason: format!("it cannot be deleted: {}", bucket::reason(&error)),
+                reason: format!("it cannot be deleted: {}", told::said(&error)),
             }),
         }
     }
@@ -203,7 +204,7 @@ impl Place {
         let (key, place) = (key.to_owned(), self.name.clone());
         match error {
             object_store::Error::NotFound { .. } => PlaceError::Missing { key, place },
-            other => PlaceError::Read { key, place, reason: bucket::reason(other) },
+            other => PlaceError::Read { key, place, reason: told::said(other) },
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Faults while segments are read: an error that names the segment, or the right answer, and nothing else.
 
 use nuthatch_tests::mock_nest::all_rows;
-use nuthatch_tests::s3::{Injection, Op, S3Fault};
+use nuthatch_tests::s3::{Injection, Op, S3, S3Fault};
 use rustix::process::Signal;
 
 use super::{Lab, NEST, Store};
@@ -24,7 +24,9 @@ async fn fails_by_name(seed: u64, fault: S3Fault) {
     let dev = store.dev().await;
     lab.s3.inject(fault.on(Op::Get).of(&key));
     for query in [QUERY, "SELECT sum(value) AS s FROM token__transfer"] {
-        refused(&format!("{:#}", dev.sql(NEST.name, query).await.unwrap_err()), &key);
+        let error = format!("{:#}", dev.sql(NEST.name, query).await.unwrap_err());
+        refused(&error, &key);
+        assert!(!error.contains(S3::KEY_ID), "{error}");
     }
     lab.s3.heal();
     store.ends_well(dev).await;

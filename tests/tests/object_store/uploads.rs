@@ -68,7 +68,7 @@ async fn uploads_that_arrive_altered_are_waited_for() {
 }
 
 #[tokio::test]
-async fn slow_uploads_only_take_their_time() {
+async fn uploads_that_are_slow_only_take_their_time() {
     let lab = Lab::new(98, 300).await;
     let store = lab.store("one");
     lab.s3.inject(S3Fault::Slow(Duration::from_millis(10)).on(Op::Put));

@@ -9,13 +9,15 @@ use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use url::Url;
 
+use super::told::Told;
+
 /// Tries of one request after the first. More would only keep trouble from being told: the callers try again.
 const RETRIES: usize = 3;
 /// No try begins later than this after the first.
 const RETRY_WITHIN: Duration = Duration::from_secs(10);
 
 /// Opens `bucket/prefix`. Credentials, region, endpoint and the longest time of a request come from the environment.
-pub(super) fn open(place: &str) -> Result<PrefixStore<AmazonS3>, String> {
+pub(super) fn open(place: &str) -> Result<PrefixStore<Told<AmazonS3>>, String> {
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
     let plain_http = std::env::var("AWS_ENDPOINT_URL")
         .or_else(|_| std::env::var("AWS_ENDPOINT"))
@@ -24,7 +26,7 @@ pub(super) fn open(place: &str) -> Result<PrefixStore<AmazonS3>, String> {
     let store = AmazonS3Builder::from_env().with_bucket_name(bucket).with_allow_http(plain_http).with_retry(retry);
     let store = store.build().map_err(|error| reason(&error))?;
     let prefix = Path::parse(prefix.trim_end_matches('/')).map_err(|error| error.to_string())?;
-    Ok(PrefixStore::new(store, prefix))
+    Ok(PrefixStore::new(Told(store), prefix))
 }
 
 /// What went wrong, in one line. Of a request its method and host: the rest of a URL may hold a signature, and the body
