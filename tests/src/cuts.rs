@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::mock_nest::TABLES;
+use crate::mock_rpc::MockChain;
 use crate::process::{Dev, Finished, PATIENCE, number};
 
 /// A segment: table, first block, last block, rows.
@@ -73,5 +74,29 @@ pub async fn settled(dev: &Dev, wanted: &BTreeSet<Cut>, list: impl AsyncFn() -> 
             bail!("{found:#?}\nwanted {wanted:#?}\n{}", dev.log());
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// As [`settled`], where windows came as faults let them: a cut in a window that reaches over the final block waits
+/// until all of that window is final, so the chain goes on, block by block, until every cut is made.
+pub async fn settled_by_and_by(
+    dev: &Dev,
+    nest: &str,
+    chain: &MockChain,
+    rows: u64,
+    list: impl AsyncFn() -> Result<Finished>,
+) -> Result<Segments> {
+    let started = Instant::now();
+    loop {
+        dev.wait_at(nest, chain.head()).await?;
+        let wanted = wanted(dev, nest, rows, chain.final_block().number.0).await?;
+        let found = segments(&list().await?)?;
+        if found.keys().eq(&wanted) && wanted.len() > 3 {
+            return Ok(found);
+        }
+        if started.elapsed() > PATIENCE {
+            bail!("{found:#?}\nwanted {wanted:#?}\n{}", dev.log());
+        }
+        chain.advance(1);
     }
 }

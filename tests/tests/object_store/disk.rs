@@ -1,6 +1,6 @@
 //! A folder instead of a bucket, on a disk without room.
 
-use nuthatch_tests::cuts::{settled, wanted};
+use nuthatch_tests::cuts::settled_by_and_by;
 use nuthatch_tests::mock_nest::{all_rows, clean_rows};
 use nuthatch_tests::mock_rpc::{MockChain, MockRpc};
 use nuthatch_tests::mount::Mount;
@@ -22,11 +22,7 @@ async fn a_disk_for_segments_that_fills_up() {
     let all = ["--segment-rows", &rows, "--rpc", &url, "--segments", &place];
     let dev = Dev::start(EXE, &nest, &all).await.unwrap();
     let list = async || run(EXE, &nest, &["segments", "list", "--json"]).await;
-    let complete = async |dev: &Dev| {
-        dev.wait_at(NEST.name, chain.head()).await.unwrap();
-        let wanted = wanted(dev, NEST.name, ROWS, chain.final_block().number.0).await.unwrap();
-        settled(dev, &wanted, list).await.unwrap()
-    };
+    let complete = async |dev: &Dev| settled_by_and_by(dev, NEST.name, &chain, ROWS, list).await.unwrap();
     let before = complete(&dev).await;
     disk.fill();
     chain.advance(200);
@@ -38,6 +34,7 @@ async fn a_disk_for_segments_that_fills_up() {
     disk.make_room();
     let after = complete(&dev).await;
     assert!(after.len() > before.len());
+    let clean = clean_rows(EXE, scratch.path(), &chain, &NEST).await.unwrap();
     assert!(all_rows(&dev, NEST.name).await.unwrap() == clean);
     assert_eq!(dev.signal(Signal::TERM).await.unwrap(), 0);
     let verified = run(EXE, &nest, &["segments", "verify", "--segments", &place]).await.unwrap();

@@ -22,7 +22,7 @@ async fn orphan(store: &Store<'_>) -> String {
 /// A gc waits at this point while a restart seals again what the dead process had uploaded.
 async fn paused(seed: u64, fault: impl Fn(Gate) -> nuthatch_tests::s3::Injection) {
     let lab = Lab::by(Clock::movable().unwrap(), seed, 400).await;
-    let store = lab.store("one");
+    let store = lab.store("one").with("AWS_TIMEOUT", "300s");
     let orphan = orphan(&store).await;
     assert_eq!(store.gc().await, [""; 0], "too young");
     lab.clock.jump(LATER);

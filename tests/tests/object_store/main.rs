@@ -12,13 +12,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use nuthatch_tests::clock::Clock;
-use nuthatch_tests::cuts::{Segments, listed, segments, settled, wanted};
+use nuthatch_tests::cuts::{Segments, listed, segments, settled_by_and_by};
 use nuthatch_tests::mock_nest::{MockNest, all_rows, clean_rows};
 use nuthatch_tests::mock_rpc::{MockChain, MockRpc};
 use nuthatch_tests::process::{Dev, Finished, run_with};
 use nuthatch_tests::s3::S3;
 use rustix::process::Signal;
+use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::Mutex;
 
 const EXE: &str = env!("CARGO_BIN_EXE_nuthatch_under_test");
 const NEST: MockNest = MockNest { name: "tokens", start_block: 0, tokens: 0..5 };
@@ -33,6 +35,8 @@ struct Lab {
     rpc: MockRpc,
     s3: S3,
     scratch: TempDir,
+    /// A head, and the rows of a clean index up to there.
+    clean: Mutex<(u64, Vec<Value>)>,
 }
 
 /// The folder of a nest, whose segments are in the bucket.
@@ -51,7 +55,7 @@ impl Lab {
         let chain = MockChain::new(seed, head);
         let rpc = MockRpc::start(&chain).await;
         let s3 = S3::start(&clock).await.unwrap();
-        Lab { clock, chain, rpc, s3, scratch: tempfile::tempdir().unwrap() }
+        Lab { clock, chain, rpc, s3, scratch: tempfile::tempdir().unwrap(), clean: Mutex::default() }
     }
 
     /// A new store in a folder of this name.
@@ -113,18 +117,20 @@ impl Store<'_> {
 
     /// Waits until the head is reached and all is sealed that has to be; gives the segments.
     async fn settled(&self, dev: &Dev) -> Segments {
-        dev.wait_at(NEST.name, self.lab.chain.head()).await.unwrap();
-        let wanted = wanted(dev, NEST.name, ROWS, self.lab.chain.final_block().number.0).await.unwrap();
-        assert!(wanted.len() > 3, "{wanted:?}");
-        settled(dev, &wanted, async || Ok(self.list().await)).await.unwrap()
+        settled_by_and_by(dev, NEST.name, &self.lab.chain, ROWS, async || Ok(self.list().await)).await.unwrap()
     }
 
     async fn has_clean_rows(&self, dev: &Dev) {
         dev.wait_at(NEST.name, self.lab.chain.head()).await.unwrap();
-        let clean = clean_rows(EXE, self.lab.scratch.path(), &self.lab.chain, &NEST).await.unwrap();
         let rows = all_rows(dev, NEST.name).await.unwrap();
+        let mut known = self.lab.clean.lock().await;
+        let (head, clean) = &mut *known;
+        if *head != self.lab.chain.head().number.0 {
+            *clean = clean_rows(EXE, self.lab.scratch.path(), &self.lab.chain, &NEST).await.unwrap();
+            *head = self.lab.chain.head().number.0;
+        }
         assert!(!clean.is_empty());
-        assert!(rows == clean, "{} rows, {} in a clean index", rows.len(), clean.len());
+        assert!(rows == *clean, "{} rows, {} in a clean index", rows.len(), clean.len());
     }
 
     /// Settles, holds the rows against a clean index, ends `dev`, verifies every file; gives the segments.

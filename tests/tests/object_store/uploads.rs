@@ -17,7 +17,7 @@ async fn waits_and_recovers(seed: u64, fault: S3Fault) {
     let named = |log: &str| log.lines().any(|line| line.contains(".parquet cannot be written to s3://lab-bucket/"));
     let log = dev.wait_log(named).await.unwrap();
     assert!(!log.contains("http://"), "the host says enough: {log}");
-    store.has_clean_rows(&dev).await;
+    dev.wait_at(NEST.name, lab.chain.head()).await.unwrap();
     lab.chain.advance(5);
     store.has_clean_rows(&dev).await;
     assert!(store.keys_of("token__transfer").await.is_empty());
