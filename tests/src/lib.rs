@@ -2,6 +2,8 @@
 
 pub mod anvil;
 pub mod chain_lab;
+pub mod clock;
+pub mod cuts;
 pub mod demo_chain;
 pub mod guests;
 pub mod long_chain;
@@ -10,5 +12,6 @@ pub mod mock_rpc;
 pub mod mount;
 pub mod process;
 pub mod real_data;
+pub mod s3;
 pub mod sealed_store;
 pub mod token;

@@ -1,5 +1,7 @@
 //! Small file systems that fill up or cannot be written, mounted for one test.
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -38,6 +40,35 @@ impl Mount {
     fn point() -> Mount {
         let keep = TempDir::new().expect("a folder to mount on");
         Mount { at: keep.path().to_path_buf(), _keep: keep }
+    }
+
+    /// Takes all room but for a few pages.
+    ///
+    /// # Panics
+    ///
+    /// Where nothing can be written at all.
+    pub fn fill(&self) {
+        let mut file = File::create(self.ballast()).expect("a file on the mount");
+        let mut size = 64 << 10;
+        while size >= 4 << 10 {
+            match file.write_all(&vec![7; size]) {
+                Ok(()) => {}
+                Err(_) => size /= 2,
+            }
+        }
+    }
+
+    /// Gives the room back.
+    ///
+    /// # Panics
+    ///
+    /// Where it was not taken.
+    pub fn make_room(&self) {
+        std::fs::remove_file(self.ballast()).expect("the room was taken");
+    }
+
+    fn ballast(&self) -> PathBuf {
+        self.at.join("ballast")
     }
 
     /// The folder.

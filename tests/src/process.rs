@@ -119,6 +119,24 @@ impl Dev {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
 
+    /// Waits until standard error says this; gives all of it.
+    pub async fn wait_log(&self, says: impl Fn(&str) -> bool) -> Result<String> {
+        let started = Instant::now();
+        loop {
+            let log = self.log();
+            if says(&log) {
+                return Ok(log);
+            }
+            if let Some(end) = self.child().try_wait()? {
+                bail!("dev ended with {end}; log: {log}");
+            }
+            if started.elapsed() > PATIENCE {
+                bail!("the log never said it: {log}");
+            }
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+
     /// Status and body of a GET.
     pub async fn get(&self, path: &str) -> Result<(u16, String)> {
         let answer = self.http.get(format!("{}{path}", self.url)).send().await?;

@@ -29,6 +29,9 @@ use crate::worker::{ChainPlan, Embedded, EmbeddedPlan, Folder, Sealing};
 Where the node's URL comes from, the first that is there: --rpc, NUTHATCH_RPC, NUTHATCH_RPC_<chain id>, the same names
 in an untracked .env in the nest folder. Several endpoints of one chain are used as one pool.
 
+Where a bucket of --segments is comes from the usual variables: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION,
+and AWS_ENDPOINT_URL for a store that is not Amazon's. AWS_TIMEOUT is the longest time of one request [default: 30s].
+
 Examples:
   nuthatch dev --rpc https://node.example
       The nest in this folder.

@@ -25,6 +25,7 @@ mod rpc_urls;
 mod segments;
 pub mod source;
 mod sql;
+mod store;
 mod view_lint;
 
 use std::process::ExitCode;
@@ -84,6 +85,9 @@ enum Command {
     /// The sealed history of a data folder
     #[command(subcommand)]
     Segments(segments::SegmentsCommand),
+    /// A data folder as a whole
+    #[command(subcommand)]
+    Store(store::StoreCommand),
     /// The writers of a data folder, one a chain
     #[command(subcommand)]
     Cursor(CursorCommand),
@@ -122,6 +126,7 @@ impl Command {
             Command::Nest(NestCommand::Status(args)) => nest_status::run(args).await,
             Command::Dataset(command) => dataset::run(command).await,
             Command::Segments(command) => segments::run(command).await,
+            Command::Store(command) => store::run(command).await,
             Command::Cursor(CursorCommand::Rebuild(args)) => cursor_rebuild::run(args).await,
             Command::Reset(args) => reset::run(args).await,
             Command::Bundle(BundleCommand::Build(args)) => bundle_build::run(args).await,

@@ -1,11 +1,13 @@
 //! `nuthatch segments`: list, verify and clean up sealed history.
 
+use std::collections::HashSet;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::{DataArgs, Output, admin, data_folder};
 use crate::model::{ChainId, ContentHash};
-use crate::segments::{KeysInUse, Place, folder_of};
+use crate::segments::{KeysInUse, Place, PlaceError, folder_of};
 use crate::store::sqlite::SqliteReader;
 use crate::store::{HotReader, HotStore, SegmentMeta};
 
@@ -31,7 +33,7 @@ pub struct ListArgs {
 
 /// Hash every segment again and compare with the catalogue
 ///
-/// Exit code 1 where one is missing or damaged.
+/// Exit code 1 where one is missing or damaged, or could not be read.
 #[derive(Debug, Args)]
 pub struct VerifyArgs {
     #[command(flatten)]
@@ -117,20 +119,33 @@ fn place(args: &DataArgs, segments: Option<&str>) -> anyhow::Result<Option<Place
     Ok(data_folder::segments(&args.folder(), segments)?)
 }
 
+/// What came of looking at a segment.
+enum Verified {
+    Whole,
+    /// It is gone, or has other bytes.
+    Bad(String),
+    /// Nothing is known of it.
+    Unread(String),
+}
+
 async fn verify(args: VerifyArgs) -> anyhow::Result<()> {
     let all = named(&data_folder::readers(&args.data.folder()).await?).await?;
     let place = place(&args.data, args.segments.as_deref())?;
     let mut out = Output::new();
-    let mut bad = 0;
+    let (mut bad, mut unread) = (0, 0);
     for Named { table, meta, .. } in &all {
-        let wrong = match &place {
-            Some(place) => wrong(place, meta).await,
-            None => Some("there is no folder for segments".to_owned()),
+        let why = match look_at(place.as_ref(), meta).await {
+            Verified::Whole => continue,
+            Verified::Bad(why) => {
+                bad += 1;
+                why
+            }
+            Verified::Unread(why) => {
+                unread += 1;
+                why
+            }
         };
-        if let Some(wrong) = wrong {
-            bad += 1;
-            out.line(format!("{table}  blocks {}  {}: {wrong}", meta.range, meta.key))?;
-        }
+        out.line(format!("{table}  blocks {}  {}: {why}", meta.range, meta.key))?;
     }
     let (rows, bytes) = totals(&all);
     out.line(format!("{} segments with {rows} rows in {bytes} bytes; {bad} missing or damaged", all.len()))?;
@@ -141,16 +156,21 @@ async fn verify(args: VerifyArgs) -> anyhow::Result<()> {
              files), or `nuthatch reset` and index again"
         );
     }
+    if unread > 0 {
+        anyhow::bail!("{unread} segments could not be read, and may be whole; verify again when they can");
+    }
     Ok(())
 }
 
-async fn wrong(place: &Place, meta: &SegmentMeta) -> Option<String> {
+async fn look_at(place: Option<&Place>, meta: &SegmentMeta) -> Verified {
+    let Some(place) = place else { return Verified::Bad("there is no folder for segments".to_owned()) };
     match place.get(&meta.key).await {
-        Err(error) => Some(error.to_string()),
-        Ok(bytes) => {
-            let found = ContentHash::of(&bytes);
-            (found != meta.hash).then(|| format!("its bytes have the hash {found}"))
-        }
+        Ok(bytes) => match ContentHash::of(&bytes) {
+            found if found == meta.hash => Verified::Whole,
+            found => Verified::Bad(format!("its bytes have the hash {found}")),
+        },
+        Err(error @ PlaceError::Missing { .. }) => Verified::Bad(error.to_string()),
+        Err(error) => Verified::Unread(error.to_string()),
     }
 }
 
@@ -162,7 +182,7 @@ async fn gc(args: GcArgs) -> anyhow::Result<()> {
         return out.finish();
     };
     let (mut files, mut bytes) = (0, 0);
-    let mut deleted = Vec::new();
+    let mut gone = Vec::new();
     for (chain, reader) in data_folder::readers(&data).await? {
         let folder = folder_of(reader.read().await?.as_mut()).await?;
         let listed = place.list(&folder).await?;
@@ -171,6 +191,7 @@ async fn gc(args: GcArgs) -> anyhow::Result<()> {
         let keys = KeysInUse::read(read.as_mut()).await?;
         let now = read.now().await?;
         drop(read);
+        let mut there: HashSet<String> = listed.iter().map(|object| object.key.clone()).collect();
         for garbage in keys.garbage(listed, now) {
             files += 1;
             bytes += garbage.object.size;
@@ -178,9 +199,10 @@ async fn gc(args: GcArgs) -> anyhow::Result<()> {
             out.line(format!("{}  {} bytes, {why}", garbage.object.key, garbage.object.size))?;
             if args.delete {
                 place.delete(&garbage.object.key).await?;
-                deleted.push((chain, garbage.object.key));
+                there.remove(&garbage.object.key);
             }
         }
+        gone.push((chain, keys.gone(&there, now)));
     }
     out.line(match (files, args.delete) {
         (0, _) => "nothing to delete".to_owned(),
@@ -188,17 +210,17 @@ async fn gc(args: GcArgs) -> anyhow::Result<()> {
         (_, false) => format!("{files} files, {bytes} bytes; --delete deletes them"),
     })?;
     out.finish()?;
-    forget(&data, deleted).await
+    if args.delete { forget(&data, gone).await } else { Ok(()) }
 }
 
-/// Takes deleted keys off the lists, if nobody else owns the stores now; else a later gc does it.
-async fn forget(data: &std::path::Path, deleted: Vec<(ChainId, String)>) -> anyhow::Result<()> {
-    if deleted.is_empty() {
+/// Takes keys whose objects are gone off the lists, if nobody else owns the stores now; else a later gc does it.
+async fn forget(data: &std::path::Path, gone: Vec<(ChainId, Vec<String>)>) -> anyhow::Result<()> {
+    if gone.iter().all(|(_, keys)| keys.is_empty()) {
         return Ok(());
     }
     let Ok(stores) = admin::open_all(data).await else { return Ok(()) };
     for (chain, store) in stores {
-        let keys = deleted.iter().filter(|(of, _)| *of == chain).map(|(_, key)| key.clone()).collect();
+        let keys = gone.iter().filter(|(of, _)| *of == chain).flat_map(|(_, keys)| keys.clone()).collect();
         store.forget_keys(keys).await?;
     }
     Ok(())

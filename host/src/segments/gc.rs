@@ -47,6 +47,13 @@ impl KeysInUse {
             })
             .collect()
     }
+
+    /// Dropped keys that need not be known any longer: a day later there is no object of theirs, be it that it was
+    /// deleted or that it lies in another store's folder.
+    pub fn gone(&self, there: &HashSet<String>, now: StoreTime) -> Vec<String> {
+        let old = self.dropped.iter().filter(|dropped| now.since(dropped.dropped_at) >= KEY_GRACE);
+        old.map(|dropped| &dropped.key).filter(|key| !there.contains(*key)).cloned().collect()
+    }
 }
 
 /// The folder of a store's objects, which is all that its gc may look at.
@@ -78,6 +85,9 @@ mod tests {
         let found = keys.garbage(listed.into_iter().chain([young]).collect(), now);
         let found: Vec<_> = found.iter().map(|it| (it.object.key.as_str(), it.was_named)).collect();
         assert_eq!(found, [("old", true), ("orphan", false)]);
+        // Nothing of them is listed any more.
+        assert_eq!(keys.gone(&HashSet::new(), now), ["old"]);
+        assert_eq!(keys.gone(&HashSet::from(["old".to_owned()]), now), [""; 0]);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Where the files of segments lie: a folder, or a bucket of an S3-compatible store.
 
+mod bucket;
 mod folder;
+mod told;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,9 +10,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::TryStreamExt;
-use object_store::aws::AmazonS3Builder;
 use object_store::path::Path as ObjectPath;
-use object_store::prefix::PrefixStore;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 
 /// A place for segments. A key is written once and never again.
@@ -134,15 +134,9 @@ impl Place {
     }
 
     fn bucket(text: &str, rest: &str) -> Result<Place, PlaceError> {
-        let no_place = |reason: String| PlaceError::NoPlace { place: text.to_owned(), reason };
-        let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-        let plain_http = std::env::var("AWS_ENDPOINT_URL")
-            .or_else(|_| std::env::var("AWS_ENDPOINT"))
-            .is_ok_and(|endpoint| endpoint.starts_with("http://"));
-        let store = AmazonS3Builder::from_env().with_bucket_name(bucket).with_allow_http(plain_http).build();
-        let store = store.map_err(|error| no_place(error.to_string()))?;
-        let prefix = ObjectPath::parse(prefix.trim_end_matches('/')).map_err(|error| no_place(error.to_string()))?;
-        Ok(Place { name: text.to_owned(), objects: Arc::new(PrefixStore::new(store, prefix)), folder: None })
+        let opened = bucket::open(rest);
+        let objects = opened.map_err(|reason| PlaceError::NoPlace { place: text.to_owned(), reason })?;
+        Ok(Place { name: text.to_owned(), objects: Arc::new(objects), folder: None })
     }
 
     /// Writes an object and returns when it will outlive a crash. A key that is there already is an error.
@@ -151,11 +145,18 @@ impl Place {
         if let Some(folder) = &self.folder {
             let path = folder.join(key);
             let written = tokio::task::spawn_blocking(move || folder::write(&path, &bytes)).await;
-            return written.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()));
+            let written = written.map_err(|error| failed(error.to_string()))?;
+            return written.map_err(|error| failed(folder::reason(&error)));
         }
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        let put = self.objects.put_opts(&ObjectPath::from(key), bytes.into(), options).await;
-        put.map(drop).map_err(|error| failed(error.to_string()))
+        match self.objects.put_opts(&ObjectPath::from(key), bytes.clone().into(), options).await {
+            Ok(_) => Ok(()),
+            // Of a try whose answer was lost, if the bytes are these.
+            Err(object_store::Error::AlreadyExists { .. }) if self.get(key).await.is_ok_and(|there| there == bytes) => {
+                Ok(())
+            }
+            Err(error) => Err(failed(told::said(&error))),
+        }
     }
 
     /// All bytes of an object.
@@ -173,7 +174,7 @@ impl Place {
             written_at: meta.last_modified.timestamp_millis(),
         });
         let listed: Result<Vec<Listed>, _> = found.try_collect().await;
-        listed.map_err(|error| PlaceError::List { place: self.name.clone(), reason: error.to_string() })
+        listed.map_err(|error| PlaceError::List { place: self.name.clone(), reason: told::said(&error) })
     }
 
     /// Deletes an object. One that is gone already is fine.
@@ -183,7 +184,7 @@ impl Place {
             Err(error) => Err(PlaceError::Write {
                 key: key.to_owned(),
                 place: self.name.clone(),
-                reason: format!("it cannot be deleted: {error}"),
+                reason: format!("it cannot be deleted: {}", told::said(&error)),
             }),
         }
     }
@@ -198,7 +199,7 @@ impl Place {
         let (key, place) = (key.to_owned(), self.name.clone());
         match error {
             object_store::Error::NotFound { .. } => PlaceError::Missing { key, place },
-            other => PlaceError::Read { key, place, reason: other.to_string() },
+            other => PlaceError::Read { key, place, reason: told::said(other) },
         }
     }
 }

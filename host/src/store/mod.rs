@@ -72,6 +72,13 @@ pub struct ChunkMeta {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreId(pub [u8; 16]);
 
+impl StoreId {
+    /// A name that no other store has.
+    pub fn random() -> StoreId {
+        StoreId(rand::random())
+    }
+}
+
 impl fmt::Display for StoreId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&hex::encode(self.0))
@@ -370,6 +377,10 @@ pub trait HotStore: HotReader {
 
     /// Forgets dropped keys whose objects are deleted.
     async fn forget_keys(&self, keys: Vec<String>) -> Result<()>;
+
+    /// Gives a store that is a copy a name of its own, and returns it. Keys that it knows by now stay readable, and are
+    /// the other store's to delete: dropped ones are forgotten.
+    async fn fork(&self) -> Result<StoreId>;
 
     /// Deletes the bytes of chunks that left the current set longer ago than queries may run; returns how many.
     async fn sweep(&self) -> Result<usize>;

@@ -1,29 +1,10 @@
 //! Disks without room.
 
-use std::fs;
-
 use nuthatch_tests::mock_nest::all_rows;
 use nuthatch_tests::mount::Mount;
 use nuthatch_tests::process::Dev;
 
 use super::{EXE, Lab, NEST, refused};
-
-/// The rest of the file system, but for a few pages.
-fn fill(disk: &Mount) {
-    let ballast = disk.path().join("ballast");
-    let mut size = 64 << 10;
-    let mut file = fs::File::create(ballast).unwrap();
-    while size >= 4 << 10 {
-        match std::io::Write::write_all(&mut file, &vec![7; size]) {
-            Ok(()) => {}
-            Err(_) => size /= 2,
-        }
-    }
-}
-
-fn make_room(disk: &Mount) {
-    fs::remove_file(disk.path().join("ballast")).unwrap();
-}
 
 /// I7: indexing waits for room, rows are served meanwhile, and it goes on by itself.
 #[tokio::test]
@@ -33,7 +14,7 @@ async fn a_disk_that_fills_up() {
     let data = disk.path().join("data").display().to_string();
     let dev = Dev::start(EXE, &lab.nest, &["--data", &data, "--rpc", &lab.rpc.url()]).await.unwrap();
     dev.wait_at(NEST.name, lab.chain.head()).await.unwrap();
-    fill(&disk);
+    disk.fill();
     let served = all_rows(&dev, NEST.name).await.unwrap();
     let full = || dev.log().contains("chain-31337.sqlite: the disk is full; make room, and indexing goes on");
     let mut advanced = 0;
@@ -45,7 +26,7 @@ async fn a_disk_that_fills_up() {
     }
     let rows = all_rows(&dev, NEST.name).await.unwrap();
     assert!(rows.len() >= served.len());
-    make_room(&disk);
+    disk.make_room();
     lab.goes_on(dev).await;
 }
 
@@ -55,8 +36,8 @@ async fn a_disk_that_is_full_at_the_start() {
     let disk = Mount::of_kib(8 << 10);
     let data = disk.path().join("data").display().to_string();
     let args = ["--data", &data, "--rpc", &lab.rpc.url()];
-    fill(&disk);
+    disk.fill();
     refused(&lab.dev_ends(&lab.nest, &args).await, &[&data, "the disk is full; make room"]);
-    make_room(&disk);
+    disk.make_room();
     lab.goes_on(Dev::start(EXE, &lab.nest, &args).await.unwrap()).await;
 }

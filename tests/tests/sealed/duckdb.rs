@@ -13,8 +13,7 @@ const TABLE: &str = "token__transfer";
 fn duckdb(files: &[PathBuf]) -> Value {
     let python = std::env::var("NUTHATCH_PYTHON").expect("NUTHATCH_PYTHON names a Python with duckdb: use tests/run");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sealed/duckdb_rows.py");
-    let mut child =
-        Command::new(python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Command::new(python).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(json!({"files": files}).to_string().as_bytes()).unwrap();
     let done = child.wait_with_output().unwrap();
     assert!(done.status.success());
@@ -24,7 +23,10 @@ fn duckdb(files: &[PathBuf]) -> Value {
 /// Each row as texts, in the order of its columns.
 fn texts(rows: &[Value], columns: &[&str]) -> Value {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    rows.iter().map(|row| columns.iter().map(|column| text(&row[column])).collect::<Vec<_>>()).collect::<Vec<_>>().into()
+    rows.iter()
+        .map(|row| columns.iter().map(|column| text(&row[column])).collect::<Vec<_>>())
+        .collect::<Vec<_>>()
+        .into()
 }
 
 #[tokio::test]

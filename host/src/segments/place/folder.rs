@@ -38,6 +38,16 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder_of(path)
 }
 
+/// Why a file was not written, with the way out where there is one.
+pub(super) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "the disk is full; make room, and sealing goes on".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
 fn sync_folder_of(path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     File::open(parent.unwrap_or(Path::new(".")))?.sync_all()

@@ -5,7 +5,7 @@ use sqlx::{SqliteConnection, raw_sql};
 use super::fail::{Fail, Step};
 use super::rows::{meta, meta_number, set_meta};
 use crate::model::{ChainId, Fence};
-use crate::store::StoreError;
+use crate::store::{StoreError, StoreId};
 
 /// Each brings the schema from the version before to its own.
 const MIGRATIONS: [&str; 2] = [
@@ -41,7 +41,7 @@ pub(super) async fn claim(connection: &mut SqliteConnection, path: &str, chain: 
     }
     if found == 0 {
         set_meta(connection, "chain_id", &chain.to_string()).await?;
-        set_meta(connection, "store_id", &hex::encode(rand::random::<[u8; 16]>())).await?;
+        set_meta(connection, "store_id", &StoreId::random().to_string()).await?;
     }
     check_chain(connection, path, chain).await?;
     let fence = Fence(meta_number(connection, "owner_fence").await? + 1);
@@ -49,6 +49,14 @@ pub(super) async fn claim(connection: &mut SqliteConnection, path: &str, chain: 
     set_meta(connection, "owner_fence", &fence.to_string()).await?;
     set_meta(connection, "lease_owner", &owner).await?;
     Ok(Claim { fence, owner })
+}
+
+/// Gives the store another name. What the catalogue named once lies under the old one, whose owner deletes it.
+pub(super) async fn fork(connection: &mut SqliteConnection) -> Step<StoreId> {
+    let name = StoreId::random();
+    set_meta(connection, "store_id", &name.to_string()).await?;
+    sqlx::query("DELETE FROM dropped_keys").execute(connection).await?;
+    Ok(name)
 }
 
 /// Refuses a write unless fence and owner in the store are this process's own.

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use sqlx::SqlitePool;
 
-use super::{Commit, HotReader, HotStore, NewDataset, ReadTxn, Result, Rollback, Seal, SealOutcome};
+use super::{Commit, HotReader, HotStore, NewDataset, ReadTxn, Result, Rollback, Seal, SealOutcome, StoreId};
 use crate::model::{BlockRef, Branch, ChainId, DatasetId, Endpoint, Fault, Fence, NestName};
 use claim::Claim;
 use connect::{ReadMode, Txn};
@@ -236,6 +236,10 @@ impl HotStore for SqliteStore {
 
     async fn forget_keys(&self, keys: Vec<String>) -> Result<()> {
         write!(self, |connection| segments::forget(connection, &keys))
+    }
+
+    async fn fork(&self) -> Result<StoreId> {
+        write!(self, |connection| claim::fork(connection))
     }
 
     async fn sweep(&self) -> Result<usize> {

@@ -44,7 +44,8 @@ macro_rules! all_behaviours {
             tidying: merging_keeps_rows_and_settles, merging_leaves_what_is_not_final, a_growing_table_stays_small,
                 retired_bytes_stay_until_the_sweep, dropping_frees_everything;
             sealing: a_seal_moves_its_rows_once, only_final_rows_are_sealed,
-                an_upload_that_took_too_long_is_not_named, keys_outlive_their_dataset;
+                an_upload_that_took_too_long_is_not_named, keys_outlive_their_dataset,
+                a_fork_has_another_name_and_the_same_rows;
             model: random_histories_match_a_simple_model;
         }
     };

@@ -118,3 +118,24 @@ pub(crate) async fn keys_outlive_their_dataset(store: &dyn HotStore) {
     store.forget_keys(vec!["one".to_owned()]).await.unwrap();
     assert!(store.read().await.unwrap().dropped_keys().await.unwrap().is_empty());
 }
+
+/// A copy's name is its own, and what it had stays readable.
+pub(crate) async fn a_fork_has_another_name_and_the_same_rows(store: &dyn HotStore) {
+    let id = begun(store).await;
+    store.seal(seal(store, id, 12, "dropped").await).await.unwrap();
+    store.rebuild(Some(block(11, 0))).await.unwrap();
+    let id = store.read().await.unwrap().state().await.unwrap().datasets[0].id;
+    let part = window(id, None, range(10, 24), 0, 2);
+    store.commit(finals(vec![part], 24)).await.unwrap();
+    store.seal(seal(store, id, 17, "one").await).await.unwrap();
+    let mut read = store.read().await.unwrap();
+    let (name, segments) = (read.store_id().await.unwrap(), read.segments(id).await.unwrap());
+    assert_eq!((segments.len(), read.dropped_keys().await.unwrap().len()), (1, 1));
+    drop(read);
+    let forked = store.fork().await.unwrap();
+    let mut read = store.read().await.unwrap();
+    assert_eq!(read.store_id().await.unwrap(), forked);
+    assert_ne!(forked, name);
+    assert_eq!(read.segments(id).await.unwrap(), segments);
+    assert!(read.dropped_keys().await.unwrap().is_empty());
+}

@@ -3,6 +3,8 @@
 pub mod bundles;
 pub mod log;
 /// The whole-system tests have it; they stand above this crate.
+// It does more for others.
+#[allow(dead_code)]
 #[path = "../../../../tests/src/mount.rs"]
 pub mod mount;
 pub mod s3;

@@ -79,6 +79,8 @@ async fn the_fence_refuses_every_write_of_the_one_before() {
         ("put endpoint", first.put_endpoint(endpoint("dai", id)).await.unwrap_err()),
         ("put endpoint again", first.put_endpoint(endpoint("usdc", id)).await.unwrap_err()),
         ("remove endpoint", first.remove_endpoint(&"usdc".parse().unwrap()).await.unwrap_err()),
+        ("forget keys", first.forget_keys(vec!["key".to_owned()]).await.unwrap_err()),
+        ("fork", first.fork().await.unwrap_err()),
         ("merge", first.merge().await.unwrap_err()),
     ];
     for (what, error) in refused {
