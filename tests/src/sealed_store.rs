@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use arrow::array::{ArrayRef, FixedSizeBinaryArray, RecordBatch, TimestampSecondArray, UInt32Array, UInt64Array};
 use nuthatch::model::{
-    BlockNumber, BlockRange, BlockRef, BundleHash, ColumnSchema, ColumnType, DataIdentity, DatasetId, DatasetKey,
-    Endpoint, TableId, TableSchema, arrow_schema,
+    BlockNumber, BlockRange, BlockRef, BundleHash, ColumnSchema, ColumnType, DataIdentity, DatasetKey, Endpoint,
+    TableId, TableSchema, arrow_schema,
 };
 use nuthatch::segments::{Place, encode, key};
 use nuthatch::store::{Commit, DatasetCommit, HotStore, NewDataset, SealedRows, SegmentMeta};
@@ -93,8 +93,8 @@ pub fn time(block: u64) -> i64 {
     1_700_000_000 + 12 * block as i64
 }
 
-/// Makes the dataset with its endpoint and so many segments.
-pub async fn fill(store: &dyn HotStore, place: &Place, segments: u64) -> Result<DatasetId> {
+/// Makes the dataset with its endpoint and so many segments; gives their keys and sizes, in block order.
+pub async fn fill(store: &dyn HotStore, place: &Place, segments: u64) -> Result<Vec<(String, u64)>> {
     let bundle = BundleHash([7; 32]);
     let dataset_key = DatasetKey { identity: DataIdentity([1; 32]), first_block: BlockNumber(0) };
     let dataset = store
@@ -107,6 +107,7 @@ pub async fn fill(store: &dyn HotStore, place: &Place, segments: u64) -> Result<
             backfill: None,
         })
         .await?;
+    let mut files = Vec::new();
     for segment in 0..segments {
         let first = segment * SEGMENT_BLOCKS;
         let last = first + SEGMENT_BLOCKS - 1;
@@ -122,6 +123,7 @@ pub async fn fill(store: &dyn HotStore, place: &Place, segments: u64) -> Result<
             hash: encoded.hash,
             key: key(store_id, dataset_key, TABLE, encoded.hash),
         };
+        files.push((meta.key.clone(), meta.bytes));
         place.put(&meta.key, encoded.bytes).await?;
         let tree = encoded.tree.leaves().clone();
         let sealed =
@@ -143,5 +145,5 @@ pub async fn fill(store: &dyn HotStore, place: &Place, segments: u64) -> Result<
             epoch: 0,
         })
         .await?;
-    Ok(dataset)
+    Ok(files)
 }

@@ -5,6 +5,7 @@
 mod disk;
 mod gc;
 mod reads;
+mod requests;
 mod stores;
 mod uploads;
 
