@@ -33,18 +33,23 @@ pub(super) fn open(place: &str) -> Result<PrefixStore<Told<AmazonS3>>, String> {
 /// of a refusal may repeat what was signed and with which key.
 pub(super) fn reason(error: &object_store::Error) -> String {
     let text = error.to_string();
-    let (request, said) = match text.rsplit_once("Error performing ").and_then(|(_, rest)| rest.split_once(" - ")) {
-        Some((request, said)) => (named(request), said),
-        None => (None, text.as_str()),
-    };
-    let mut said = without_document(said.trim());
-    let cause = without_document(&deepest(error));
+    let (request, mut said) = parted(&text);
+    let cause = deepest(error);
+    let (_, cause) = parted(&cause);
     if !said.contains(&cause) {
         said = format!("{said}: {cause}");
     }
     match request {
         Some(request) => format!("{request}: {said}"),
         None => said,
+    }
+}
+
+/// What the client was at, and what came of it.
+fn parted(text: &str) -> (Option<String>, String) {
+    match text.rsplit_once("Error performing ").and_then(|(_, rest)| rest.split_once(" - ")) {
+        Some((request, said)) => (named(request), without_document(said.trim())),
+        None => (None, without_document(text)),
     }
 }
 
