@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 
 use super::agreement::{Agreement, Contradiction, agreement, interrupted};
 use super::lanes::{self, Chain, Lane, Position};
-use super::stretch::{Closed, Stretch, Target};
+use super::stretch::{Closed, Stretch, Target, Uploads};
 use super::trouble::Trouble;
 use super::window::{Rows, Runner};
 use super::{CursorError, Settings};
@@ -63,6 +63,9 @@ pub(super) struct Backfill {
     /// Bytes that the rows of the last window held.
     window_memory: usize,
     trouble: Option<Trouble>,
+    /// Why rows that were due for files became hot, and until when no file is tried.
+    unsealed: Option<Trouble>,
+    longest_rest: Duration,
 }
 
 /// The rows stay at hand until the commit is ready, so that trouble with an upload fetches nothing twice.
@@ -105,6 +108,8 @@ impl Backfill {
             target_logs: settings.window_logs,
             window_memory: 0,
             trouble: None,
+            unsealed: None,
+            longest_rest: settings.longest_wait,
         }
     }
 
@@ -128,7 +133,7 @@ impl Backfill {
         loop {
             self.keep_what_fits(chain, positions);
             if lanes::catch_up(chain, positions, self.blocks).is_none() {
-                self.trouble = None;
+                (self.trouble, self.unsealed) = (None, None);
                 return Ok(Next::Nothing);
             }
             let resting = self.trouble.as_ref().filter(|trouble| trouble.rests()).map(Trouble::rests_until);
@@ -143,7 +148,11 @@ impl Backfill {
             if let Some(Closing { stretch, task: task @ None }) = &mut self.closing
                 && resting.is_none()
             {
-                *task = Some(Task(tokio::spawn(self.target.clone().close(id, Arc::clone(stretch)))));
+                let uploads = match &self.unsealed {
+                    Some(trouble) if trouble.rests() => Uploads::Rest,
+                    _ => Uploads::Tried,
+                };
+                *task = Some(Task(tokio::spawn(self.target.clone().close(id, Arc::clone(stretch), uploads))));
             }
             let due_at = self.stretch.due_at().filter(|_| self.closing.is_none());
             let closing = self.closing.as_mut().and_then(|closing| closing.task.as_mut());
@@ -155,6 +164,7 @@ impl Backfill {
                     match closed {
                         Ok(closed) => {
                             self.closing = None;
+                            self.note_uploads(&closed);
                             return Ok(Next::Stretch(Box::new(closed)));
                         }
                         Err(error) => {
@@ -221,6 +231,21 @@ impl Backfill {
     /// What keeps windows from coming, until one comes.
     pub fn trouble(&self) -> Option<&str> {
         self.trouble.as_ref().map(Trouble::text)
+    }
+
+    /// What keeps rows from going into files, until they do.
+    pub fn unsealed(&self) -> Option<&str> {
+        self.unsealed.as_ref().map(Trouble::text)
+    }
+
+    fn note_uploads(&mut self, closed: &Closed) {
+        match &closed.unsealed {
+            Some(text) => {
+                self.unsealed = Some(Trouble::after(self.unsealed.as_ref(), text.clone(), self.longest_rest));
+            }
+            None if self.unsealed.as_ref().is_some_and(|trouble| !trouble.rests()) => self.unsealed = None,
+            None => {}
+        }
     }
 
     /// All that is on its way, in order.

@@ -66,6 +66,8 @@ pub struct CursorStatus {
     pub halted: Option<String>,
     /// What is wrong just now, if anything.
     pub trouble: Option<String>,
+    /// What keeps final rows from being sealed just now, if anything. They are answered all the same.
+    pub unsealed: Option<String>,
     /// When a turn last went through without trouble.
     pub last_good: Instant,
 }
@@ -86,6 +88,7 @@ impl CursorStatus {
             reorgs: 0,
             halted: None,
             trouble: None,
+            unsealed: None,
             last_good: Instant::now(),
         }
     }

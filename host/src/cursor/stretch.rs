@@ -13,11 +13,15 @@ use super::backfill::Window;
 use super::lanes::Lane;
 use super::window::Rows;
 use crate::model::{BlockRef, ChainId, DatasetId, TableId};
-use crate::segments::{NewRows, Placed, Sealer};
+use crate::segments::{NewRows, Placed, SealError, Sealer};
 use crate::store::{Commit, CursorState, DatasetCommit, HotStore};
 
 /// How long rows wait for others before they are committed.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
+
+/// Hot rows of a dataset up to which a place that takes no files holds nothing up. Beyond it rows wait for the place,
+/// so that the hot store stays small however deep a backfill is.
+const MOST_HOT: u64 = 1 << 18;
 
 /// Windows that follow each other.
 #[derive(Default)]
@@ -118,6 +122,17 @@ pub(super) struct Closed {
     moves: Vec<(DatasetId, BlockRef, Placed)>,
     /// What it brings, and the faults in it; without the rows themselves.
     pub rows: Vec<Rows>,
+    /// Why rows that were due for a file became hot.
+    pub unsealed: Option<String>,
+}
+
+/// What to do with rows that are due for a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Uploads {
+    /// Try.
+    Tried,
+    /// The place failed just now; let them become hot.
+    Rest,
 }
 
 impl Closed {
@@ -146,29 +161,49 @@ impl Target {
     }
 
     /// Makes a commit of a stretch: cuts, writes and uploads what is due. Changes nothing in the store.
-    pub async fn close(self, chain: ChainId, stretch: Arc<Stretch>) -> Result<Closed, CursorError> {
+    pub async fn close(self, chain: ChainId, stretch: Arc<Stretch>, uploads: Uploads) -> Result<Closed, CursorError> {
         let (Some(first), Some(last)) = (stretch.windows.first(), stretch.windows.last()) else {
             return Err(interrupted(chain, "a stretch without windows".to_owned()));
         };
         let range = first.lane.range.through(last.lane.range.last);
         let lane = Lane { datasets: first.lane.datasets.clone(), range };
         let state = self.store.read().await?.state().await?;
-        let (mut moves, mut counted) = (Vec::new(), Vec::new());
+        let (mut moves, mut counted, mut unsealed) = (Vec::new(), Vec::new(), None);
         for (dataset, Gathered { done_to, tables, rows }) in stretch.gathered() {
             counted.extend(rows);
             let standing = state.datasets.iter().find(|standing| standing.id == dataset);
             let (Some(done_to), Some(standing)) = (done_to, standing) else { continue };
-            let placed = match &self.sealer {
-                Some(sealer) => sealer.straight(&*self.store, standing, tables, done_to.number).await?,
-                None => Placed { hot: all_hot(dataset, tables).await?, sealed: Vec::new() },
+            let Some(sealer) = &self.sealer else {
+                moves.push((dataset, done_to, all_hot(dataset, tables).await?));
+                continue;
+            };
+            let may_be_hot = self.hot_rows(dataset).await? < MOST_HOT;
+            let placed = match uploads {
+                Uploads::Rest if may_be_hot => all_hot(dataset, tables).await?,
+                Uploads::Rest | Uploads::Tried => {
+                    let kept = tables.clone();
+                    match sealer.straight(&*self.store, standing, tables, done_to.number).await {
+                        Err(SealError::Place(error)) if may_be_hot => {
+                            unsealed = Some(error.to_string());
+                            all_hot(dataset, kept).await?
+                        }
+                        placed => placed?,
+                    }
+                }
             };
             moves.push((dataset, done_to, placed));
         }
-        Ok(Closed { lane, parent: first.parent, moves, rows: counted })
+        Ok(Closed { lane, parent: first.parent, moves, rows: counted, unsealed })
+    }
+
+    async fn hot_rows(&self, dataset: DatasetId) -> Result<u64, CursorError> {
+        let chunks = self.store.read().await?.chunks(dataset).await?;
+        Ok(chunks.iter().map(|chunk| chunk.rows).sum())
     }
 }
 
-async fn all_hot(dataset: DatasetId, tables: NewRows) -> Result<Vec<crate::store::NewChunk>, CursorError> {
+async fn all_hot(dataset: DatasetId, tables: NewRows) -> Result<Placed, CursorError> {
     let tables = tables.into_iter().flat_map(|(table, batches)| batches.into_iter().map(move |batch| (table, batch)));
-    Rows { tables: tables.collect(), ..Rows::nothing_of(dataset) }.chunks().await
+    let hot = Rows { tables: tables.collect(), ..Rows::nothing_of(dataset) }.chunks().await?;
+    Ok(Placed { hot, sealed: Vec::new() })
 }

@@ -112,7 +112,8 @@ impl Work<'_> {
         if !worked && !sealing.is_busy() && backfill.datasets().is_empty() {
             self.tidy().await?;
         }
-        if let Some(trouble) = backfill.trouble().or(sealing.trouble()) {
+        self.tell_unsealed(backfill.unsealed().or(sealing.trouble()));
+        if let Some(trouble) = backfill.trouble() {
             return Ok(Turn::Limping(trouble.to_owned()));
         }
         Ok(match (worked, waiting) {
@@ -125,6 +126,9 @@ impl Work<'_> {
     /// The store's state, told to whoever watches.
     pub async fn state(&self, adopted: &[Adopted]) -> Result<CursorState, CursorError> {
         let state = self.store.read().await?.state().await?;
+        if state.fence != self.store.fence() {
+            self.store.check_owner().await?;
+        }
         self.status.send_modify(|status| {
             status.final_block = state.final_block;
             status.halted.clone_from(&state.halted);
@@ -322,6 +326,22 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Rows that stay hot for want of a place are answered like others, so this is no stall.
+    fn tell_unsealed(&self, trouble: Option<&str>) {
+        let chain = self.source.chain_id().0;
+        self.status.send_if_modified(|status| {
+            if status.unsealed.as_deref() == trouble {
+                return false;
+            }
+            match trouble {
+                Some(trouble) => tracing::warn!(chain, "{trouble}; rows stay hot, trying again"),
+                None => tracing::info!(chain, "sealing goes on"),
+            }
+            status.unsealed = trouble.map(str::to_owned);
+            true
+        });
     }
 
     fn count_segment(&self, sealed: &SegmentMeta) {

@@ -333,6 +333,10 @@ pub trait HotStore: HotReader {
     /// The fence of this ownership.
     fn fence(&self) -> Fence;
 
+    /// Refuses with [`StoreError::LostOwnership`] if this process is not the owner any more. Every write asks for
+    /// itself; this is for an owner that has nothing to write.
+    async fn check_owner(&self) -> Result<()>;
+
     /// Begins a dataset, or returns the one that has this key.
     async fn create_dataset(&self, new: NewDataset) -> Result<DatasetId>;
 

@@ -9,7 +9,7 @@ mod requests;
 mod stores;
 mod uploads;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use nuthatch_tests::clock::Clock;
@@ -114,6 +114,23 @@ impl Store<'_> {
         let listed = listed(&self.list().await).unwrap();
         let of_table = listed.iter().filter(|it| it["table"] == table);
         of_table.map(|it| it["key"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Keys of objects of this store that its catalogue does not name, once nothing is on its way to the bucket.
+    async fn unnamed(&self) -> BTreeSet<String> {
+        let mut before = self.lab.objects().await;
+        loop {
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            let now = self.lab.objects().await;
+            if now == before {
+                break;
+            }
+            before = now;
+        }
+        let named = listed(&self.list().await).unwrap();
+        let named: BTreeSet<&str> = named.iter().map(|it| it["key"].as_str().unwrap()).collect();
+        let keys = before.keys().map(|key| key.strip_prefix("history/of/").unwrap());
+        keys.filter(|key| !named.contains(key)).map(str::to_owned).collect()
     }
 
     /// Waits until the head is reached and all is sealed that has to be; gives the segments.
