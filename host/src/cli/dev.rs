@@ -72,6 +72,9 @@ pub struct DevArgs {
     pub backfill: Option<u64>,
 }
 
+/// How long the nodes of a chain that has rows already are waited for before these are served.
+const NODE_PATIENCE: Duration = Duration::from_secs(3);
+
 pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
     let folders = match args.dir.as_slice() {
         [] if args.nest.is_empty() => vec![PathBuf::from(".")],
@@ -99,12 +102,15 @@ pub(super) async fn run(args: DevArgs) -> anyhow::Result<()> {
     let stored = chains_in(&data)?;
     let mut chains = Vec::new();
     for (chain, nests) in nests {
-        // What was indexed before is served even while no node answers.
-        let contact = if stored.contains(&chain) { Contact::WhenNeeded } else { Contact::AtOnce };
         let endpoints = urls.urls(chain, &in_use)?;
-        let opened = source::open(chain, &endpoints, limits.clone(), contact);
+        // What was indexed before is served even while no node answers.
+        let patience = if stored.contains(&chain) { NODE_PATIENCE } else { Duration::MAX };
         let source = tokio::select! {
-            source = opened => source?,
+            source = source::open(chain, &endpoints, limits.clone(), Contact::AtOnce) => source?,
+            () = tokio::time::sleep(patience) => {
+                tracing::warn!(chain = chain.0, "no node answers yet; serving what is here, and trying on");
+                source::open(chain, &endpoints, limits.clone(), Contact::WhenNeeded).await?
+            }
             () = stop.cancelled() => return Ok(()),
         };
         chains.push(ChainPlan { source, nests });

@@ -1,16 +1,32 @@
 //! Endpoints that are down, or serve another chain.
 
 use nuthatch_tests::mock_rpc::{Fault, MockChain, MockRpc};
+use nuthatch_tests::process::Dev;
 
 use super::{HEAD, Lab, NEST, refused};
 
+/// Nothing is here yet, so nothing can be done without it.
 #[tokio::test]
-async fn an_endpoint_that_is_down_at_the_start() {
-    let lab = Lab::indexed().await;
-    let before = lab.rows_at_rest().await;
+async fn an_endpoint_that_is_down_at_the_first_start() {
+    let lab = Lab::new().await;
     let down = format!("http://127.0.0.1:1/{}", MockRpc::KEY);
     let ended = lab.dev_ends(&lab.nest, &["--rpc", &down]).await;
     refused(&ended, &["chain 31337, endpoint 127.0.0.1:1, eth_chainId", "Connection refused", "gave up after"]);
+    lab.goes_on(lab.dev().await).await;
+}
+
+/// What was indexed before is served without it.
+#[tokio::test]
+async fn an_endpoint_that_is_down_at_a_later_start() {
+    let lab = Lab::indexed().await;
+    let before = lab.rows_at_rest().await;
+    let down = format!("http://127.0.0.1:1/{}", MockRpc::KEY);
+    let dev = Dev::start(super::EXE, &lab.nest, &["--rpc", &down]).await.unwrap();
+    let last = dev.sql(NEST.name, "SELECT max(block_number) AS last FROM token__transfer").await.unwrap();
+    assert_eq!(last[0]["last"], HEAD);
+    let log = dev.wait_log(|log| log.contains("no node answers yet")).await.unwrap();
+    assert!(!log.contains(MockRpc::KEY), "{log}");
+    assert_eq!(dev.signal(rustix::process::Signal::TERM).await.unwrap(), 0);
     assert_eq!(lab.rows_at_rest().await, before);
     lab.goes_on(lab.dev().await).await;
 }
